@@ -30,24 +30,10 @@ def news_site(engine, site_id=None, order="fit*opic", **options):
     return Site(engine, frontier, id=site_id, parallel=100)
 
 
-def end(
-    site,
-    lease,
-    *links,
-    revisit_at=None,
-    announced=None,
-    now=NOW,
-):
+def end(site, lease, *links, revisit_at=None, announced=None, now=NOW):
     targets = [site.target(link) for link in links]
-    page = Page(
-        lease.id,
-        lease.url,
-        lease.level,
-        State.DONE,
-        200,
-        content_hash=b"%d" % int(now),
-        links=[(target, 1) for target in targets],
-    )
+    seen = {"content_hash": b"%d" % int(now), "links": [(target, 1) for target in targets]}
+    page = Page(lease.id, lease.url, lease.level, State.DONE, 200, **seen)
     slots = {target.key: place_of(target) for target in site.frontier.unseen(targets, lease.level + 1)}
     slots |= {site.target(path).key: slot for path, slot in (announced or {}).items()}
     changes = ChangeSet()

@@ -189,24 +189,15 @@ def test_retried_visit_leaves_the_page_unchanged(visits):
     assert (again.id, again.is_revisit, again.attempts) == (lease.id, True, 1)
 
 
-def test_links_to_another_site_wake_it_under_orders_without_scores(engine):
+@pytest.mark.parametrize("is_redirect", [False, True])
+def test_link_and_redirect_to_another_site_wake_it_under_orders_without_scores(engine, is_redirect):
     home = Site(engine)
     other = Site(engine, home.frontier)
     home.add("/")
-    lease = home.one()
-    page = Page(lease.id, lease.url, 0, State.DONE, 200, cross_site_links=[(other.target("/a/"), 1)])
+    lease, target = home.one(), other.target("/a/")
+    page = Page(lease.id, lease.url, 0, State.DONE, 200, cross_site_links=[(target, 1)])
+    if is_redirect:
+        page = Page(lease.id, lease.url, 0, State.MOVED, 301, moved_to=target)
     home.frontier.acknowledge(lease, Decision(page), NOW)
-    assert home.frontier.has_pending
-    assert other.paths(other.lease()) == ["/a/"]
-
-
-def test_redirect_to_another_site_wakes_it_under_orders_without_scores(engine):
-    home = Site(engine)
-    other = Site(engine, home.frontier)
-    home.add("/")
-    lease = home.one()
-    home.frontier.acknowledge(
-        lease, Decision(Page(lease.id, lease.url, 0, State.MOVED, 301, moved_to=other.target("/a/"))), NOW
-    )
     assert home.frontier.has_pending
     assert other.paths(other.lease()) == ["/a/"]

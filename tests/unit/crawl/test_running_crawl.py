@@ -81,8 +81,10 @@ def test_crawl_with_a_budget_waits_for_the_robots_txt_of_a_site_but_not_while_it
     assert crawl.lease().url == f"{SITE}/a"
 
 
-def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened, policy):
-    crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER, delay_s=9.0)]}, ROBOTSTXT_OBEY=True)
+@pytest.mark.parametrize("is_once", [False, True])
+def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened, policy, is_once):
+    sites = {"sites": [SiteLimits(SITE), SiteLimits(OTHER, delay_s=9.0)]}
+    crawl = opened(sites, ROBOTSTXT_OBEY=True, NEWS_ONCE=is_once)
     first, second = crawl.robots(), crawl.robots()
     assert crawl.crawl.waits_for_robots(NOW)
     crawl.crawl.record_robots(second.site_id, 404, None)
@@ -96,20 +98,10 @@ def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened
     crawl.now += 9.0
     crawl.end(crawl.lease())
     assert crawl.crawl.waits_for_robots(crawl.now)
-    policy.ready = False
-    assert not crawl.crawl.waits_for_robots(crawl.now), "the policy waits for something else"
-
-
-@pytest.mark.parametrize("is_once", [False, True])
-def test_crawl_does_not_wait_for_robots_txt_while_the_policy_queues_pages(opened, policy, is_once):
-    crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True, NEWS_ONCE=is_once)
-    for needed in (crawl.robots(), crawl.robots()):
-        crawl.crawl.record_robots(needed.site_id, UNREACHABLE, "timeout", 300.0)
-    assert crawl.crawl.waits_for_robots(crawl.now)
     policy.queueing = True
-    assert not crawl.crawl.waits_for_robots(crawl.now)
-    policy.queueing = False
-    assert crawl.crawl.waits_for_robots(crawl.now)
+    assert not crawl.crawl.waits_for_robots(crawl.now), "the policy queues pages"
+    policy.queueing, policy.ready = False, False
+    assert not crawl.crawl.waits_for_robots(crawl.now), "the policy waits for something else"
 
 
 def test_one_call_rejects_a_bounded_number_of_urls(opened, policy, monkeypatch):
@@ -171,29 +163,20 @@ YEAR_S = 365 * 86_400.0
 
 
 @pytest.mark.parametrize(
-    ("stopped_s", "resumed_s", "due_s"), [(5.0, 7.0, 8.0), (5.0, 100.0, None), (5.0, -YEAR_S, 10.0)]
+    ("is_killed", "resumed_s", "due_s"),
+    [
+        *((False, *times) for times in ((7.0, 8.0), (100.0, 0.0), (-YEAR_S, 10.0))),
+        *((True, resumed_s, 10.0) for resumed_s in (0.5, 3600.0, -YEAR_S)),  # the last request is not known
+    ],
 )
-def test_delay_of_a_site_holds_over_a_restart(opened, stopped_s, resumed_s, due_s):
+def test_delay_of_a_site_holds_over_a_restart(opened, is_killed, resumed_s, due_s):
     crawl = opened(SITE_DELAY_SECONDS=10.0)
     crawl.end(crawl.lease(), "/a")
-    crawl.now += stopped_s
-    crawl.close(reason="stop_file")
+    crawl.now += 5.0
+    crawl.kill() if is_killed else crawl.close(reason="stop_file")
     again = opened(SITE_DELAY_SECONDS=10.0, now=NOW + resumed_s)
-    if due_s is None:
-        assert again.lease().url == f"{SITE}/a"
-    else:
-        assert again.crawl.next(again.now) is None
-        assert again.crawl.next_due(again.now) == due_s
-
-
-@pytest.mark.parametrize("resumed_s", [0.5, 3600.0, -YEAR_S])
-def test_delay_of_a_site_holds_after_a_kill_whose_last_request_is_not_known(opened, resumed_s):
-    crawl = opened(SITE_DELAY_SECONDS=10.0)
-    crawl.end(crawl.lease(), "/a")
-    crawl.kill()
-    again = opened(SITE_DELAY_SECONDS=10.0, now=NOW + resumed_s)
-    assert again.crawl.next(again.now) is None
-    assert again.crawl.next_due(again.now) == 10.0
+    assert again.crawl.next_due(again.now) == due_s
+    assert (again.crawl.next(again.now) is None) == (due_s > 0.0)
 
 
 def test_links_to_an_address_that_a_site_has_got_since_are_asked_of_the_policy(opened, policy):

@@ -88,15 +88,16 @@ def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatc
     assert isinstance(crawl.crawl.control.failure, StoreError)
 
 
-def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
+@pytest.mark.parametrize(("links", "state"), [(["/a"], "interrupted"), ([], "finished")], ids=["spent", "suffices"])
+def test_nothing_is_pending_when_the_page_budget_is_spent(opened, links, state):
     crawl = opened({"page_budget": 1})
     assert crawl.crawl.has_pending
     assert not crawl.crawl.is_budget_exhausted
-    crawl.end(crawl.lease(), "/a")
+    crawl.end(crawl.lease(), *links)
     assert not crawl.crawl.has_pending
-    assert crawl.crawl.is_budget_exhausted
+    assert crawl.crawl.is_budget_exhausted == bool(links)
     crawl.close()
-    assert crawl.states() == [("interrupted", "finished")]
+    assert crawl.states() == [(state, "finished")]
 
 
 @pytest.mark.parametrize("once", [False, True])
@@ -106,24 +107,10 @@ def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy,
     assert crawl.crawl.has_pending
     crawl.end(crawl.lease())
     assert crawl.crawl.has_pending is not once
-
-
-def test_crawl_with_news_once_does_not_end_before_its_policy_knows_which_pages_are_left(opened, policy):
-    crawl = opened({"scope": Scope("all", [SITE]), "revisits": True}, ORDER="aopic", NEWS_ONCE=True)
-    policy.decides = lambda page: Decision(page, revisit_at=NOW + 3600.0)
-    crawl.end(crawl.lease())
     policy.more = True
-    assert crawl.crawl.has_pending
+    assert crawl.crawl.has_pending, "the policy does not know yet which pages are left"
     policy.more = False
-    assert not crawl.crawl.has_pending
-
-
-def test_budget_that_suffices_is_not_spent(opened):
-    crawl = opened({"page_budget": 1})
-    crawl.end(crawl.lease())
-    assert not crawl.crawl.is_budget_exhausted
-    crawl.close()
-    assert crawl.states() == [("finished", "finished")]
+    assert crawl.crawl.has_pending is not once
 
 
 def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_finished(opened):

@@ -36,21 +36,14 @@ def stats(*, warns=True, common=None, errors=None):
         (Page(1, URL, 0, State.DONE, 304, is_unchanged=True), {"pages/not_modified": 1}),
         (Page(1, URL, 0, State.WAITING, 301, moved_to=resolve(URL, "/?")), {"pages/moved": 1}),
         (Page(1, URL, 0, State.REJECTED, reason="robots_disallows"), {"pages/rejected": 1}),
+        (Page(1, URL, 1, State.REFUSED, 404, reason="no_response"), {"pages/refused": 1, "errors/client_error": 1}),
+        (Page(1, URL, 1, State.FAILED, reason="no_response"), {"pages/failed": 1, "errors/other": 1}),
     ],
 )
-def test_page_is_counted_by_its_state(page, counted):
+def test_page_is_counted_by_its_state_and_the_class_of_its_error(page, counted):
     crawl_stats, counts = stats()
     crawl_stats.count_page(lease(1), page, 0, 0.0)
     assert counts == counted
-
-
-@pytest.mark.parametrize(
-    ("state", "status", "counted"), [(State.REFUSED, 404, "client_error"), (State.FAILED, 0, "other")]
-)
-def test_errors_are_counted_by_their_class(state, status, counted):
-    crawl_stats, counts = stats(warns=False)
-    crawl_stats.count_page(lease(1), Page(1, URL, 1, state, status, reason="no_response"), 0, 0.0)
-    assert counts == {f"pages/{state.name.lower()}": 1, f"errors/{counted}": 1}
 
 
 @pytest.mark.parametrize(

@@ -16,16 +16,12 @@ def test_request_for_robots_txt_counts_with_the_delay_that_it_names():
     assert gate.next_at == 16.0
 
 
-def test_first_start_of_a_resumed_run_is_a_delay_after_the_last_request_of_the_run_before():
+@pytest.mark.parametrize(
+    ("until", "next_at"), [(float("-inf"), 101.0), (90.0, 101.0), (130.0, 130.0), (1e9, 100.0 + MAX_REST_S)]
+)
+def test_delay_and_rest_hold_over_a_restart_but_not_longer_than_any_rest(until, next_at):
     gate = HostGate(9, 2.0)
-    gate.resume(99.0, float("-inf"), 100.0)
-    assert gate.next_at == 101.0
-
-
-@pytest.mark.parametrize(("until", "next_at"), [(90.0, 102.0), (130.0, 130.0), (1e9, 100.0 + MAX_REST_S)])
-def test_rest_holds_over_a_restart_but_not_longer_than_any_rest(until, next_at):
-    gate = HostGate(9, 2.0)
-    gate.resume(100.0, until, 100.0)
+    gate.resume(99.0, until, 100.0)
     assert gate.next_at == next_at
 
 
@@ -84,21 +80,18 @@ def test_refusing_host_gets_slower_requests_for_a_while():
     gate = HostGate(1, 0.0)
     gate.back_off(0.0, None)
     assert gate.delay_s == FIRST_DELAY_S
-    gate.back_off(2.0, None)
-    assert gate.delay_s == 2 * FIRST_DELAY_S
-    for _ in range(300):
-        gate.relax()
-    assert gate.delay_s == 0.0
-
-
-def test_delay_halves_within_seven_good_responses():
-    gate = HostGate(1, 0.0)
-    gate.back_off(0.0, None)
     for _ in range(6):
         gate.relax()
     assert FIRST_DELAY_S / 2 < gate.delay_s < FIRST_DELAY_S
     gate.relax()
     assert FIRST_DELAY_S * 0.47 < gate.delay_s < FIRST_DELAY_S / 2
+    gate = HostGate(1, 0.0)
+    gate.back_off(0.0, None)
+    gate.back_off(2.0, None)
+    assert gate.delay_s == 2 * FIRST_DELAY_S
+    for _ in range(300):
+        gate.relax()
+    assert gate.delay_s == 0.0
 
 
 @pytest.mark.parametrize("asked_s", [0.0, 1.0, 60.0])

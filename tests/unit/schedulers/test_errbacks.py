@@ -94,16 +94,17 @@ def test_failing_callback_at_work_ends_its_lease_after_everything_that_it_yielde
     assert handled.page() == (State.FAILED, "spider_failed error ValueError a bug")
 
 
-def test_page_that_a_pipeline_loses_has_failed_with_the_reason(handled):
+@pytest.mark.parametrize(
+    ("signal", "sent", "reason"),
+    [
+        (signals.item_error, {"failure": Failure(BUG)}, "pipeline_failed error ValueError a bug"),
+        (signals.item_dropped, {"exception": scrapy_errors.DropItem("no")}, "pipeline_dropped error DropItem no"),
+    ],
+)
+def test_page_that_a_pipeline_loses_or_drops_has_failed_with_the_reason(handled, signal, sent, reason):
     page = Page(handled.lease.id, handled.lease.url, 0, State.DONE, 200)
-    handled.send(signals.item_error, item=page, response=None, failure=Failure(BUG))
-    assert handled.page() == (State.FAILED, "pipeline_failed error ValueError a bug")
-
-
-def test_page_that_a_pipeline_drops_has_failed_with_the_reason(handled):
-    page = Page(handled.lease.id, handled.lease.url, 0, State.DONE, 200)
-    handled.send(signals.item_dropped, item=page, response=None, exception=scrapy_errors.DropItem("no title"))
-    assert handled.page() == (State.FAILED, "pipeline_dropped error DropItem no title")
+    handled.send(signal, item=page, response=None, **sent)
+    assert handled.page() == (State.FAILED, reason)
 
 
 def test_other_items_and_pages_whose_leases_have_ended_are_ignored(handled):

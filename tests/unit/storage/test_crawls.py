@@ -45,11 +45,7 @@ def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_on
 
 
 @pytest.mark.parametrize(
-    ("setting", "today"),
-    [
-        ("URL_IGNORED_PARAMETERS", "['ref']"),
-        ("URL_NORMALIZATION", "['lower_case']"),
-    ],
+    ("setting", "today"), [("URL_IGNORED_PARAMETERS", "['ref']"), ("URL_NORMALIZATION", "['lower_case']")]
 )
 def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(database, setting, today):
     rules = {"RULE": "ucb1", "URL_NORMALIZATION": "[]"}

@@ -5,7 +5,6 @@ import pytest
 from crawlers.algorithms.urls.domains import host_group
 from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.storage.queries import has_crossings, site_has_crossings
 from tests.support.scored_store import A, B, Linked, store
 
 PAGES = [
@@ -39,12 +38,3 @@ def test_fragment_counts_distinct_pages_and_links_between_sites(database):
     assert list(counts.pairs) == [(1, 2, 2, 5), (2, 1, 1, 1)]
     assert counts.inward == [Inward(1, 1, 1, f"{A}/off"), Inward(1, 2, 5, f"{B}/")]
     assert counts.outward == [Outward(2, 1, 2), Outward(1, 0, 1)]
-
-
-@pytest.mark.parametrize(("mission", "expected"), [("sitegraph", False), ("extlinks", False), ("broad", True)])
-def test_only_crawls_with_a_scope_have_crossings(database, mission, expected):
-    crawl = store(database, [Linked(f"{A}/", ())], mission=mission)
-    with database.read() as connection:
-        assert has_crossings(connection, crawl.id) is expected
-        assert site_has_crossings(connection, crawl.sites[A]) is expected
-        assert not site_has_crossings(connection, 99)

@@ -1,76 +1,69 @@
 """Queries that several packages use."""
 
+import random
+
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.items import State
-from crawlers.storage import crawls
-from crawlers.storage.change_set import ChangeSet
+from crawlers.items import SiteLimits, State
+from crawlers.storage import crawls, queries
 from crawlers.storage.queries import (
     crawl_named,
     crawl_numbered,
     fetched_pages,
+    has_crossings,
     is_small,
     latest_pages,
+    limits_of,
+    oldest_waiting,
+    related_crawls,
+    site_has_crossings,
 )
-from crawlers.storage.schema.tables import EndedPage, LinkRow, NewPage
+from crawlers.storage.schema.tables import LinkRow
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import page_ids, write_changes_of, write_rows
+from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 
-B, A = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ba")
-
-
-def begin(database, name, *sites):
-    return crawls.begin(database, name, "sitegraph", sites, {}, 0.0)
+A, B, C = (f"http://{name}.test" for name in "abc")
 
 
 def add_pages(database, site_id, *pages):
     """Add pages of a site by state and level, with their number as content signature."""
-    changes = ChangeSet()
     for page_id, (state, level) in zip(page_ids(database, len(pages)), pages, strict=True):
-        url = f"http://site{site_id}.test/{page_id}"
-        content_signature = page_id if level else None
-        changes.add(
-            NewPage(page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0),
-            EndedPage(
-                page_id, int(state), None, 1, None, 0.0, None, None, None, content_signature, *[None] * 3, 0, None, None
-            ),
-        )
-    write_changes_of(database, changes)
+        signature = page_id if level else None
+        ended = ended_page(page_id, state, content_signature=signature)
+        write_rows(database, new_page(page_id, site_id, level=level), ended)
 
 
 @pytest.mark.both_stores
 def test_latest_crawl_of_a_name_is_found(database):
-    first = begin(database, "daily", A)
+    first = begin(database, A, name="daily")
     crawls.end(database, first.id, finished=True, reason="finished", now=1.0)
-    second = begin(database, "daily", A)
-    third = begin(database, "weekly", A)
-    assert crawl_named(database, "daily") == (second.id, "daily", "sitegraph", "running", False)
+    second = begin(database, A, name="daily")
+    third = begin(database, A, name="weekly")
+    assert crawl_named(database, "daily") == (second.id, "daily", "m", "running", False)
     assert crawl_named(database, None).id == third.id
 
 
 def test_error_for_an_unknown_crawl_lists_the_known_names(database):
     with pytest.raises(ConfigError, match="has no crawl yet; run a crawl first"):
         crawl_named(database, "daily")
-    begin(database, "weekly")
-    begin(database, "daily")
+    begin(database, name="weekly")
+    begin(database, name="daily")
     with pytest.raises(ConfigError, match=r"CRAWL=dayly: .* it has daily, weekly"):
         crawl_named(database, "dayly")
 
 
 def test_name_that_is_the_number_of_another_crawl_is_a_name(database):
-    named = begin(database, "2", A)
-    other = begin(database, "other", A)
+    named = begin(database, A, name="2")
+    other = begin(database, A, name="other")
     assert (named.id, other.id) == (1, 2)
     assert crawl_named(database, "2").id == named.id
-    found = crawl_numbered(database, 2)
-    assert found is not None
-    assert found.name == "other"
+    assert crawl_numbered(database, 2).name == "other"
     assert crawl_numbered(database, 10**30) is None
 
 
 def test_fetched_pages_are_those_that_are_done_sorted_by_level(database):
-    (site,) = begin(database, "daily", A).sites
+    (site,) = begin(database, A, name="daily").sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
     assert [(level, content_signature) for _, level, content_signature in fetched_pages(database, site.id)] == [
         (0, 0),
@@ -80,18 +73,75 @@ def test_fetched_pages_are_those_that_are_done_sorted_by_level(database):
 
 
 def test_latest_pages_are_those_discovered_last_in_that_order(database):
-    (site,) = begin(database, "daily", A).sites
+    (site,) = begin(database, A, name="daily").sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
     assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1]
 
 
 @pytest.mark.both_stores
 def test_crawl_is_small_by_its_pages_and_links(database):
-    row = begin(database, "daily", B, A)
+    row = begin(database, B, A, name="daily")
     add_pages(database, row.sites[0].id, (State.DONE, 0), (State.WAITING, 1))
     links = [LinkRow(one, other, 2) for one in (1, 2) for other in (1, 2)]
     write_rows(database, *links)
-    other = begin(database, "other", A)
+    other = begin(database, A, name="other")
     add_pages(database, other.sites[0].id, (State.DONE, 0))
     assert [is_small(database, row.id, most) for most in (0, 1, 2, 5, 6, 7)] == [False] * 4 + [True] * 2
     assert is_small(database, other.id, 1)
+
+
+@pytest.mark.both_stores
+def test_oldest_waiting_url_is_that_of_the_crawl_and_still_waits(database):
+    one, two = (begin(database, A, B, C, name=name) for name in ("one", "two"))
+    assert oldest_waiting(database, one.id) is None
+    rng = random.Random(1)
+    states = [State.WAITING, State.DONE]
+    rows = [
+        new_page(number, rng.choice(rng.choice([one, two]).sites).id, rng.choice(states), found_at=float(number))
+        for number in range(5, 300)
+    ]
+    write_rows(database, *rows)
+    for run in (one, two):
+        ids = {row.id for row in run.sites}
+        waiting = [row.found_at for row in rows if row.site_id in ids and row.state == State.WAITING]
+        assert oldest_waiting(database, run.id) == min(waiting)
+
+
+@pytest.mark.both_stores
+def test_limits_have_the_order_of_the_names(database):
+    own = {"start_url": f"{A}/docs/", "folder": "/docs/", "aliases": ("http://x.test", "https://x.test")}
+    crawl_id = begin(database, SiteRow(0, A, 3, 2, 0.5, **own), B, C).id
+    options = {"render": "none"}
+    with database.read() as connection:
+        found = list(limits_of(connection, crawl_id, [C, "http://deleted.test", A], {A: options}))
+    assert found == [SiteLimits(C, 1, None, 0.0), SiteLimits(A, 3, 2, 0.5, **own, options=options)]
+
+
+def finished(database, *sites):
+    """Store a crawl that has ended."""
+    begun = begin(database, *sites)
+    crawls.end(database, begun.id, finished=True, reason="finished", now=1.0)
+
+
+@pytest.mark.both_stores
+def test_related_crawls_are_those_with_most_sites_in_common_then_the_latest(database):
+    for sites in ((A, B), (A,), ("http://z.test",), (A, B, C), (), (B,)):
+        finished(database, *sites)
+    found = [(one.id, one.shared_sites) for one in related_crawls(database, 1)]
+    assert found == [(4, 2), (6, 1), (2, 1), (5, 0), (3, 0)]
+
+
+def test_only_the_latest_crawls_are_related(database, monkeypatch):
+    monkeypatch.setattr(queries, "MOST_CRAWLS", 2)
+    for _ in range(4):
+        finished(database, A)
+    assert [one.id for one in related_crawls(database, 1)] == [4, 3]
+
+
+@pytest.mark.parametrize(("mission", "expected"), [("sitegraph", False), ("extlinks", False), ("broad", True)])
+def test_only_crawls_with_a_scope_have_crossings(database, mission, expected):
+    crawl = begin(database, A, mission=mission)
+    with database.read() as connection:
+        assert has_crossings(connection, crawl.id) is expected
+        assert site_has_crossings(connection, crawl.sites[0].id) is expected
+        assert not site_has_crossings(connection, 99)

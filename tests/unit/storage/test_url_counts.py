@@ -1,12 +1,14 @@
 """URLs are counted by what became of them, as the summary of a crawl counts them."""
 
+from itertools import product
+
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import insert, select, update
 
 from crawlers.items import State
 from crawlers.storage.crawl_results import crawl_results
 from crawlers.storage.schema.tables import crawl, page
-from crawlers.storage.url_counts import UrlCounts, total, url_counts
+from crawlers.storage.url_counts import UrlCounts, UrlKind, is_kind, kind_of, states_of, total, url_counts
 from tests.support.stored_site import Stored, store
 
 PDF, FEED = "content_type application/pdf", "/feed"
@@ -63,3 +65,25 @@ def test_numbers_are_those_of_the_summary(stored):
             others[ending.state] += number
     assert (counts.not_pages, counts.not_requested) == (others[State.REFUSED], others[State.REJECTED])
     assert (counts.redirects, counts.waiting) == (results.redirects, results.waiting)
+
+
+STATUSES = (None, 0, 200, 302, 399, 400, 503)
+
+
+@pytest.mark.both_stores
+def test_each_url_is_of_the_same_kind_in_queries_and_elsewhere(database):
+    cases = list(product(State, STATUSES))
+    store(
+        database, [Stored(f"/{number}", state=state) for number, (state, _) in enumerate(cases)], name="http://a.test"
+    )
+    with database.write() as connection:
+        for number, (_, status) in enumerate(cases):
+            connection.execute(update(page).where(page.c.url == f"http://a.test/{number}").values(status=status))
+    found = {}
+    with database.read() as connection:
+        for kind in UrlKind:
+            of_states = page.c.state.in_([int(state) for state in states_of(kind)])
+            for url in connection.execute(select(page.c.url).where(of_states, is_kind(kind))).scalars():
+                found.setdefault(url, []).append(kind)
+    assert found == {f"http://a.test/{number}": [kind_of(*case)] for number, case in enumerate(cases)}
+    assert set(map(kind_of, *zip(*cases, strict=True))) == set(UrlKind)

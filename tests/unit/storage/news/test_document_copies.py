@@ -15,12 +15,7 @@ from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news import document_copies
-from crawlers.storage.news.document_copies import (
-    Copy,
-    DocumentKeys,
-    Duplicates,
-    StoredCopies,
-)
+from crawlers.storage.news.document_copies import Copy, DocumentKeys, Duplicates, StoredCopies
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 from tests.support.executed_statements import statements
@@ -82,15 +77,7 @@ class Crawl:
         )
         return self.duplicates.look_up(query)
 
-    def judge(
-        self,
-        url,
-        article,
-        page_id=None,
-        *,
-        stored=True,
-        copies=None,
-    ):
+    def judge(self, url, article, page_id=None, *, stored=True, copies=None):
         """Return the copy, or the number of the new document; without *stored*, kill the process before the commit.
 
         *copies* is the result of an earlier look-up.
@@ -164,13 +151,18 @@ COPIES = [
 ]
 
 
+@pytest.mark.parametrize("in_flight", [False, True], ids=["one after the other", "in flight together"])
 @pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
 @pytest.mark.parametrize(("url", "found", "reason"), COPIES, ids=[f"{c[2]} {n}" for n, c in enumerate(COPIES)])
-def test_copy_is_recognised(crawl, committed, url, found, reason):
-    assert crawl.judge(f"{SITE}/a", article(1)) == 1
+def test_copy_is_recognised(crawl, committed, in_flight, url, found, reason):
+    pages = [(f"{SITE}/a", article(1)), (url, found)]
+    first, second = (
+        crawl.look_up(*page, page_id=number) if in_flight else None for number, page in enumerate(pages, 1)
+    )
+    assert crawl.judge(*pages[0], copies=first) == 1
     if committed:
-        crawl.resume()
-    assert crawl.judge(url, found) == Copy(1, reason, "")
+        crawl.flush() if in_flight else crawl.resume()
+    assert crawl.judge(*pages[1], copies=second) == Copy(1, reason, "")
     assert crawl.documents() == [1]
 
 
@@ -231,18 +223,6 @@ def test_faster_process_wins(crawl, monkeypatch):
     crawl.judge(f"{SITE}/a", article(1))
     monkeypatch.setattr(DocumentKeys, "claim", lambda _, keys, *rest: [1] * len(keys))
     assert crawl.judge(f"{SITE}/b", article(2)) == Copy(1, Reason.SAME_TEXT, "")
-
-
-@pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
-@pytest.mark.parametrize(("url", "found", "reason"), COPIES, ids=[f"{c[2]} {n}" for n, c in enumerate(COPIES)])
-def test_two_copies_in_flight_become_one_document(crawl, committed, url, found, reason):
-    pages = [(f"{SITE}/a", article(1)), (url, found)]
-    looked_up = [crawl.look_up(*page, page_id=number) for number, page in enumerate(pages, 1)]
-    assert crawl.judge(*pages[0], copies=looked_up[0]) == 1
-    if committed:
-        crawl.flush()
-    assert crawl.judge(*pages[1], copies=looked_up[1]) == Copy(1, reason, "")
-    assert crawl.documents() == [1]
 
 
 def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, store):
