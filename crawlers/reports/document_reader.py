@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import literal_column, select
 
@@ -15,7 +15,7 @@ from crawlers.storage.schema.news_tables import DocumentRow, content_rule, docum
 from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection
 
@@ -33,20 +33,6 @@ class Version(NamedTuple):
     stored_at: float
 
 
-class Copy(NamedTuple):
-    """A page with the same article: its URL, and how that was recognised."""
-
-    url: str
-    reason: str
-
-
-class Part(NamedTuple):
-    """A part of a document, and the selector by which the rules of the domain find it."""
-
-    name: str
-    selector: str
-
-
 class ReadDocument(NamedTuple):
     """A document in the version that was chosen, whose title, text and time of publication are in the *row*."""
 
@@ -57,8 +43,8 @@ class ReadDocument(NamedTuple):
     keywords: list[str]
     latest: int  # the number of the latest version
     versions: list[Version]  # the latest first; empty if there is only one
-    parts: list[Part]  # content rules of the domain
-    copies: list[Copy]
+    parts: Sequence[Any]  # rows: content rules of the domain, by which its parts are found
+    copies: list[Any]  # rows: the URLs of pages with the same article, and how that was recognised
     is_searched: bool  # whether all pages were searched for copies
 
 
@@ -91,7 +77,7 @@ def read_document(
         list(json.loads(row.keywords or "[]")),
         latest.version,
         _versions(connection, latest) if latest.version > 1 else [],
-        [Part(*one) for one in connection.execute(parts.order_by(content_rule.c.part))],
+        connection.execute(parts.order_by(content_rule.c.part)).all(),
         *_copies(connection, crawl_id, latest, is_over),
     )
 
@@ -125,7 +111,7 @@ def _versions(connection: Connection, row: DocumentRow) -> list[Version]:
 
 def _copies(
     connection: Connection, crawl_id: int, row: DocumentRow, is_over: Callable[[], bool]
-) -> tuple[list[Copy], bool]:
+) -> tuple[list[Any], bool]:
     """Return pages that are copies of the document, and whether all pages were searched.
 
     Pages that are no documents have an index by the time of their request.
@@ -139,11 +125,11 @@ def _copies(
         [[*is_indexed, page.c.fetched_at >= row.stored_at - EARLIEST_S]],
         ascending=True,
     )
-    found: list[Copy] = []
+    found: list[Any] = []
     for places, following in walk.steps(None):
         statement = select(page.c.url, page.c.reason).join(site, site.c.id == page.c.site_id)
         of_step = statement.where(page.c.id.in_([one.number for one in places]), site.c.crawl_id == crawl_id, is_copy)
-        found += [Copy(url, reason) for url, reason in connection.execute(of_step)]
+        found += connection.execute(of_step)
         if len(found) >= MAX_COPIES or following is None:
             return found[:MAX_COPIES], following is None
         if is_over():

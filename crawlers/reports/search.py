@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import OperationalError
@@ -60,16 +60,6 @@ _AMONG = {
 _LATEST = "ORDER BY number DESC LIMIT :most"
 
 
-class Found(NamedTuple):
-    """A found document."""
-
-    url: str
-    title: str
-    published: str | None  # ISO 8601
-    stored_at: float
-    snippet: str  # of its text, with the words in brackets
-
-
 def search(
     database: Database,
     words: str,
@@ -77,8 +67,11 @@ def search(
     *,
     site_ids: Collection[int] | None = None,
     crawl_id: int | None = None,
-) -> list[Found]:
+) -> Sequence[Any]:
     """Return at most *most* documents for *words*, best first, of the given sites or crawl only, if any.
+
+    They are rows: the URL, the title, `published` (ISO 8601, or None), `stored_at`, and a `snippet` of the text with
+    the words in brackets.
 
     Raises `ConfigError` if the store has no documents.
     """
@@ -90,8 +83,7 @@ def search(
             raise ConfigError(
                 f"{database.name} has no documents to search; collect some: scrapy crawl news -a sources=sources.yaml"
             )
-        rows = _executed(connection, _FTS5 if database.is_sqlite else _TSVECTOR, values)
-    return [Found(*row) for row in rows]
+        return _executed(connection, _FTS5 if database.is_sqlite else _TSVECTOR, values)
 
 
 def sites_named(database: Database, wanted: str) -> list[int]:

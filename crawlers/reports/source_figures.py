@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
@@ -14,23 +14,16 @@ from crawlers.storage.schema.news_tables import document, feed
 from crawlers.storage.schema.tables import crawl, seed, site
 
 if TYPE_CHECKING:
+    from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.database import Database
 
 
-class SourceFigures(NamedTuple):
-    """The figures of a source, over all crawls."""
+def source_figures(database: Database) -> list[Cells]:
+    """Return the enabled seeds and the sources of news crawls, by number; a source owns the pages of its domain.
 
-    number: int  # of its seed
-    site: str
-    enabled: bool
-    documents: int
-    stored_at: float | None  # the latest of them
-    feeds: int  # that are enabled
-    alarms: int  # that are open
-
-
-def source_figures(database: Database) -> list[SourceFigures]:
-    """Return the enabled seeds and the sources of news crawls, by number; a source owns the pages of its domain."""
+    The cells: its number, its site, whether it is enabled, its documents in all crawls, when the latest of them was
+    stored, its enabled feeds, and its open alarms.
+    """
     # Sources of news crawls have start pages.
     named = (
         select(site.c.seed_id)
@@ -67,14 +60,6 @@ def source_figures(database: Database) -> list[SourceFigures]:
         if one.ended_at is None
     )
     return [
-        SourceFigures(
-            row.id,
-            row.site,
-            row.enabled,
-            documents[row.site],
-            latest.get(row.site),
-            feed_counts.get(row.id, 0),
-            alarms[row.site],
-        )
+        (*row[:3], documents[row.site], latest.get(row.site), feed_counts.get(row.id, 0), alarms[row.site] or None)
         for row in rows
     ]

@@ -126,6 +126,6 @@ def show_sources(settings: BaseSettings) -> None:
     with opened(settings) as database:
         sources = source_figures(database)
     if sources:
-        print(text_table(SOURCES, ((*one[:-1], one.alarms or None) for one in sources)))
+        print(text_table(SOURCES, sources))
     else:
         print(suggested("no sources yet; add some: scrapy sites import sources.yaml"))

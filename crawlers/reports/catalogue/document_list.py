@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlalchemy import select, true
 
@@ -127,36 +127,22 @@ class Documents(Report):
 
     def neighbours(
         self, connection: Connection, crawl_id: int, filters: Filters, number: int, is_over: Callable[[], bool]
-    ) -> Neighbours:
-        """Return the documents before and after the one with that *number* in the list that the *filters* show.
+    ) -> list[Any]:
+        """Return the rows before and after the document with that *number* in the list that the *filters* show.
 
-        The search for each of them ends when the time *is_over*; then there is none.
+        The search for each of them ends when the time *is_over*; then it is None, as at an end of the list.
         """
         stored_at = connection.execute(select(document.c.stored_at).where(document.c.page_id == number)).scalar_one()
-        found: list[Neighbour | None] = []
+        found: list[Any] = []
         for ascending in (True, False):
             neighbour = None
             for rows, _ in self._walk(connection, crawl_id, filters, Place(stored_at, number), ascending=ascending):
                 if rows:
-                    neighbour = Neighbour(rows[0][1].page_id, rows[0][1].title)
+                    _, neighbour = rows[0]
                 if rows or is_over():
                     break
             found.append(neighbour)
-        return Neighbours(*found)
-
-
-class Neighbour(NamedTuple):
-    """Another document of a list."""
-
-    number: int
-    title: str
-
-
-class Neighbours(NamedTuple):
-    """The documents before and after one in a list."""
-
-    before: Neighbour | None
-    after: Neighbour | None
+        return found
 
 
 def _cells(one: Any, kept: str) -> Cells:

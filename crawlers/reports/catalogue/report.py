@@ -44,17 +44,10 @@ class Row(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one bounded read has found; the next one begins after *cursor*, which is None at the end of the report."""
+    """Some successive rows, as one bounded read has found them, or as many as were wanted.
 
-    rows: list[Row]
-    cursor: Cursor | None
-
-
-class Slice(NamedTuple):
-    """Some successive rows of a report.
-
-    *cursor* is where it goes on, None at its end. If *is_partial*, time was over before as many rows were found as were
-    wanted.
+    The next ones begin after *cursor*, which is None at the end of the report. If *is_partial*, time was over before as
+    many rows were found as were wanted.
     """
 
     rows: list[Row]
@@ -177,17 +170,17 @@ class ComputedReport(Report):
         yield Step([Row(cells, (place,)) for place, cells in enumerate(rows) if place >= first], None)
 
 
-def slice_of(steps: Iterator[Step], size: int, is_over: Callable[[], bool]) -> Slice:
+def slice_of(steps: Iterator[Step], size: int, is_over: Callable[[], bool]) -> Step:
     """Return the next *size* rows of *steps*, or fewer if *is_over* after a step. Raises `StoreError`."""
     rows: list[Row] = []
     for step in steps:
         rows += islice(step.rows, size - len(rows))
         if len(rows) == size and (step.cursor is not None or rows[-1] is not step.rows[-1]):
-            return Slice(rows, rows[-1].cursor)
+            return Step(rows, rows[-1].cursor)
         if step.cursor is None:
-            return Slice(rows, None)
+            return Step(rows, None)
         if is_over():
-            return Slice(rows, step.cursor, is_partial=True)
+            return Step(rows, step.cursor, is_partial=True)
     raise AssertionError("a report ends with a step without a cursor")
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.catalogue.report import Cursor, Report, Row, Slice
+    from crawlers.reports.catalogue.report import Cursor, Report, Row, Step
     from crawlers.storage.queries import NamedCrawl
     from crawlers.web.kept_results import Outcome
 
@@ -95,7 +95,7 @@ def delete(request: Request, form: FormData) -> Response:
     return _page(asked, deleted=deleted, following=following, is_done=not following)
 
 
-def _search(asked: Asked, after: Cursor | None, most: int, limit_s: float) -> Slice:
+def _search(asked: Asked, after: Cursor | None, most: int, limit_s: float) -> Step:
     """Return the next links, at most *most*, as far as they are found within *limit_s* seconds."""
     is_over = TimeLimit(limit_s)
     with panel_of(asked.request).database.read() as connection:

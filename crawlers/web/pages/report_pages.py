@@ -18,7 +18,7 @@ from crawlers.reports.catalogue.report import (
     NUMBERS,
     ComputedReport,
     Row,
-    Slice,
+    Step,
     Total,
     cursor_text,
     in_order,
@@ -112,7 +112,7 @@ def report(request: Request) -> Response:
     place = None
     if is_whole:
         outcome = _outcome(request, crawl, shown, filters, patience_for(request, crawl).left_s)
-        part = Slice([], None)
+        part = Step([], None)
         if outcome.value is not None:
             part = part_of(in_order(shown, outcome.value, sort), after)
     else:
@@ -180,11 +180,11 @@ def cursor_in(request: Request, ranges: Ranges) -> Cursor | None:
     return after
 
 
-def part_of(rows: Sequence[Cells], after: Cursor | None) -> Slice:
+def part_of(rows: Sequence[Cells], after: Cursor | None) -> Step:
     """Return those of *rows* that a page shows."""
     first = after[0] + 1 if after is not None else 0
     numbered = [Row(cells, (place,)) for place, cells in enumerate(rows[first : first + ROWS], first)]
-    return Slice(numbered, numbered[-1].cursor if first + ROWS < len(rows) else None)
+    return Step(numbered, numbered[-1].cursor if first + ROWS < len(rows) else None)
 
 
 def _total(

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import insert, update
 
-from crawlers.reports.document_reader import Copy, Part, Version, read_document
+from crawlers.reports.document_reader import Version, read_document
 from crawlers.storage.schema.news_tables import content_rule, document
 from tests.support.news_store import NewsStore
 
@@ -47,7 +47,7 @@ def test_copies_are_found_whatever_their_number(news, monkeypatch):
         news.page(f"/none{at}", 5000.0 + at, reason=f"same_text {number}1")
     news.page("/copy", 5100.0, reason=f"nearly_same_text {number}")
     found = read(news, number)
-    assert (found.copies, found.is_searched) == ([Copy("http://one.example/copy", f"nearly_same_text {number}")], True)
+    assert (found.copies, found.is_searched) == ([("http://one.example/copy", f"nearly_same_text {number}")], True)
 
 
 def test_search_for_copies_ends_in_time(news, monkeypatch):
@@ -60,4 +60,4 @@ def test_selectors_of_the_domain_are_shown(news):
     with news.database.write() as connection:
         connection.execute(insert(content_rule), {"domain": "one.example", "part": "text", "selector": "div.body"})
         connection.execute(update(document).values(extractor="rule"))
-    assert read(news, news.document("/a", 50.0)).parts == [Part("text", "div.body")]
+    assert read(news, news.document("/a", 50.0)).parts == [("text", "div.body")]

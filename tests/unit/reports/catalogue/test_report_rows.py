@@ -89,7 +89,7 @@ def test_neighbours_of_a_document_are_those_of_the_list_that_the_filters_show(da
     with database.read() as connection:
         for before, number, after in zip([None, *listed], listed, [*listed[1:], None], strict=False):
             found = documents.neighbours(connection, crawl_id, filters, number, lambda: False)
-            assert tuple(one and one.number for one in found) == (before, after)
+            assert tuple(one and one.page_id for one in found) == (before, after)
 
 
 @pytest.mark.parametrize(
