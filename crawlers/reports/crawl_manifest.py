@@ -62,20 +62,15 @@ def setting_lines(manifest: Mapping[str, Any]) -> list[SettingLine]:
     ]
 
 
-class SettingPair(NamedTuple):
-    """A setting that two crawls do not share; "" where a crawl has the default, or has not recorded it."""
+def differing_settings(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the settings in which two manifests differ, by name: those recorded, and those of the commands.
 
-    name: str
-    before: str
-    after: str
-
-
-def differing_settings(before: dict[str, Any], after: dict[str, Any]) -> list[SettingPair]:
-    """Return the settings in which two manifests differ, by name: those recorded, and those of the commands."""
+    Each with its values before and after; "" where a crawl has the default, or has not recorded it.
+    """
     one, other = _settings(before), _settings(after)
     names = sorted({*one, *other})
-    pairs = (SettingPair(name, one.get(name, ""), other.get(name, "")) for name in names)
-    return [pair for pair in pairs if pair.before != pair.after]
+    pairs = ((name, one.get(name, ""), other.get(name, "")) for name in names)
+    return [(name, before, after) for name, before, after in pairs if before != after]
 
 
 def _settings(manifest: dict[str, Any]) -> dict[str, str]:

@@ -7,13 +7,12 @@ from functools import partial
 from typing import IO, TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from crawlers.reports.catalogue.renderers import FORMATS, PARQUET
 from crawlers.storage.files.parquet_files import check_parquet
-from crawlers.web.panel import panel_of
+from crawlers.web.panel import known, panel_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -50,11 +49,10 @@ def sends_file(path: str, endpoint: Callable[[Request], Response]) -> Route:
 
 def table_parts(columns: Sequence[Column], rows: Iterable[Cells], format_: str) -> Iterator[bytes]:
     """Yield a table as a file. Raises `HTTPException` or `ConfigError` at once if the panel can't write the format."""
-    if format_ not in FORMATS:
-        raise HTTPException(404, f"There is no format {format_}; there are {', '.join(FORMATS)}.")
+    write = known(FORMATS, "format", format_)
     if format_ == PARQUET:
         check_parquet("Parquet")
-    return FORMATS[format_](columns, rows)
+    return write(columns, rows)
 
 
 def table_file(

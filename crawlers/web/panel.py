@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import Semaphore
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -15,7 +15,7 @@ from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.queries import MAX_DIGITS, crawl_numbered, is_small
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Mapping
     from pathlib import Path
 
     from starlette.requests import Request
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crawlers.web.kept_results import KeptResults
     from crawlers.web.starting import Starter
 
+T = TypeVar("T")
 SMALL = 2_000  # pages and links of a crawl, together, whose results take less than a second
 FILES_AT_ONCE = 2  # that are made for browsers: each takes a processor, and a connection to the store
 AGAIN = "again"  # in the query: the result is computed again
@@ -79,6 +80,13 @@ def numbered_crawl(database: Database, number: int) -> NamedCrawl:
     if found is None:
         raise HTTPException(404, f"There is no crawl {number} in the store.")
     return found
+
+
+def known(of: Mapping[str, T], what: str, name: str) -> T:
+    """Return *what* is called *name* *of* some. Raises `HTTPException` if there is none."""
+    if name not in of:
+        raise HTTPException(404, f"There is no {what} {name}; there are {', '.join(of)}.")
+    return of[name]
 
 
 def again(request: Request, key: Hashable) -> Response | None:

@@ -225,11 +225,9 @@ def _walked(states: Sequence[State], filters: Filters) -> list[State]:
     return sorted(state for state in states if state in wanted)
 
 
-class PageStep(NamedTuple):
-    """Pages with the wanted columns; the walk goes on after *position*, which is None at its end."""
-
-    pages: Sequence[Any]  # site_id, state, level and id come first
-    position: Position | None
+# Pages with the wanted columns behind site_id, state, level and id; and the position after which the walk goes on, None
+# at its end.
+PageStep = tuple["Sequence[Any]", Position | None]
 
 
 def page_steps(
@@ -259,8 +257,8 @@ def page_steps(
     first_step = at_once if filters.given else FIRST_STEP
     for keys, cursor in walk(connection, parts, (page.c.level, page.c.id), after, END, at_once, first_step):
         wanted = pages.where(page.c.id.in_([number for _, number in keys])).order_by(page.c.level, page.c.id)
-        yield PageStep(connection.execute(wanted).all() if keys else [], Position(*cursor))
-    yield PageStep([], None)
+        yield connection.execute(wanted).all() if keys else [], Position(*cursor)
+    yield [], None
 
 
 def _times(filters: Filters) -> list[ColumnElement[bool]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
@@ -18,7 +16,7 @@ from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -76,38 +74,32 @@ class ResultFolder(NamedTuple):
     def files(self) -> ResultFiles:
         """Return the files of the crawl, by name: this reads the whole folder."""
         found: list[ResultFile] = []
-        for path in _paths(self.path) if self._is_own else ():
-            if (status := self._status(path)) is None:
+        for path in _paths(self.path) if self.is_here else ():
+            if (one := self._known(path)) is None:
                 continue
             if len(found) == MAX_FILES:
                 return ResultFiles(found, is_cut=True)
-            found.append(ResultFile(path.relative_to(self.path).as_posix(), status.st_size, status.st_mtime))
+            found.append(one)
         return ResultFiles(found, is_cut=False)
 
     def file(self, name: str) -> Path | None:
         """Return the path of the file that `files` calls *name*; None: the crawl has no such file."""
         path = self.path / name
+        return None if self._known(path) is None else path
+
+    def _known(self, path: Path) -> ResultFile | None:
+        """Return what is known of a file that the crawl wrote; None if it is another one, or was removed meanwhile."""
         try:
-            if not self._is_own or path.resolve() != path:  # of a link, or of a name with ".."
+            status, (*folders, name) = path.lstat(), path.relative_to(self.path).parts
+            if not self.is_here or self.successor is not None or path.resolve() != path:  # of a link, or with ".."
                 return None
-            parts = path.relative_to(self.path).parts
         except (OSError, RuntimeError, ValueError):  # of no file, of a loop of links, or of a file elsewhere
             return None
-        is_in_dataset = len(parts) > 1 and parts[0].endswith(DATASET_ENDING) and name.endswith(DATASET_ENDING)
-        is_wanted = is_in_dataset or (len(parts) == 1 and name.endswith(ENDINGS))
-        return path if is_wanted and self._status(path) is not None else None
-
-    @property
-    def _is_own(self) -> bool:
-        return self.is_here and self.successor is None
-
-    def _status(self, path: Path) -> os.stat_result | None:
-        """Return the status of a file that the crawl wrote; None if it is another one, or was removed meanwhile."""
-        try:
-            status = path.lstat()
-        except OSError:
+        ending = DATASET_ENDING if folders and folders[0].endswith(DATASET_ENDING) else ENDINGS
+        is_result = name.endswith(ending) and (not folders or ending == DATASET_ENDING)
+        if not is_result or not stat.S_ISREG(status.st_mode) or status.st_mtime < self.since:
             return None
-        return status if stat.S_ISREG(status.st_mode) and status.st_mtime >= self.since else None
+        return ResultFile(path.relative_to(self.path).as_posix(), status.st_size, status.st_mtime)
 
 
 def result_folder(database: Database, panel_folder: Path, crawl_id: int) -> ResultFolder | None:
@@ -124,19 +116,9 @@ def result_folder(database: Database, panel_folder: Path, crawl_id: int) -> Resu
     return ResultFolder(path.relative_to(root).as_posix(), path, True, since, later)
 
 
-def _paths(folder: Path) -> Iterator[Path]:
-    """Yield the results in *folder* by name, and those in datasets in it; no links to files elsewhere."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return  # it was removed
-    for entry in entries:
-        if entry.is_file(follow_symlinks=False) and entry.name.endswith(ENDINGS):
-            yield Path(entry.path)
-        elif entry.is_dir(follow_symlinks=False) and entry.name.endswith(DATASET_ENDING):
-            for parent, folders, names in os.walk(entry.path):
-                folders.sort()
-                yield from (Path(parent) / one for one in sorted(names) if one.endswith(DATASET_ENDING))
+def _paths(folder: Path) -> list[Path]:
+    """Return what is in *folder*, and in datasets in it; links to folders elsewhere are not followed."""
+    return sorted([*folder.glob("*"), *folder.glob(f"*{DATASET_ENDING}/**/*{DATASET_ENDING}")])
 
 
 ROUTES = [Route("/crawls/{crawl:int}/files", files), Route("/crawls/{crawl:int}/file", file)]

@@ -34,7 +34,7 @@ from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.figures import draw_map
 from crawlers.reports.histories.url_history import possible_targets
 from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, saved_as, sends_file, table_file
-from crawlers.web.panel import again, crawl_of, panel_of, patience_for, rules_of
+from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, rules_of
 from crawlers.web.standalone_graph import graph_json
 from crawlers.web.templating import render
 
@@ -113,14 +113,13 @@ def graph(request: Request) -> Response:
 def picture(request: Request) -> Response:
     """Send the picture as SVG or PNG."""
     ending = request.path_params["format"]
-    if ending not in PICTURES:
-        raise HTTPException(404, f"There is no format {ending}; there are {', '.join(PICTURES)}.")
+    media_type = known(PICTURES, "format", ending)
     crawl, drawn = _map_of(request)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"graph.{ending}"
         draw_map(path, drawn)
         content = path.read_bytes()
-    return Response(content, media_type=PICTURES[ending], headers=saved_as(f"{file_name(crawl, 'graph')}.{ending}"))
+    return Response(content, media_type=media_type, headers=saved_as(f"{file_name(crawl, 'graph')}.{ending}"))
 
 
 def nodes_table(request: Request) -> Response:
@@ -139,8 +138,7 @@ def edges_table(request: Request) -> Response:
 def full_graph(request: Request) -> Response:
     """Send the whole graph, which is written to a temporary file first."""
     ending = request.path_params["format"]
-    if ending not in GRAPH_TYPES:
-        raise HTTPException(404, f"There is no format {ending}; there are {', '.join(GRAPH_TYPES)}.")
+    known(GRAPH_TYPES, "format", ending)
     crawl, database = crawl_of(request), panel_of(request).database
     wanted, _ = _wanted(request, crawl, _listed_sites(request, crawl))
     whole = crawl_graph(database, crawl, wanted.graph)

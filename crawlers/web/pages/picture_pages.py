@@ -15,7 +15,7 @@ from crawlers.reports.pictures.picture import Wanted, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.storage.crawls import RUNNING
 from crawlers.web.downloads import file_name, sends_file, table_file
-from crawlers.web.panel import again, crawl_of, panel_of, patience_for, rules_of
+from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, rules_of
 from crawlers.web.templating import language_of, plain_text, render, translated
 
 if TYPE_CHECKING:
@@ -110,10 +110,7 @@ def data(request: Request) -> Response:
 
 
 def _picture_of(request: Request) -> Picture:
-    name = request.path_params["picture"]
-    if name not in PICTURES:
-        raise HTTPException(404, f"There is no picture {name}; there are {', '.join(PICTURES)}.")
-    return PICTURES[name]
+    return known(PICTURES, "picture", request.path_params["picture"])
 
 
 def _wanted(request: Request) -> Wanted:

@@ -31,7 +31,7 @@ from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.url_counts import UrlKind
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import Outcome
-from crawlers.web.panel import AGAIN, again, crawl_of, number_in, panel_of, patience_for
+from crawlers.web.panel import AGAIN, again, crawl_of, known, number_in, panel_of, patience_for
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def reports(request: Request) -> Response:
     groups: dict[Group, list[tuple[Report, Total | None]]] = {}
     for one in reports_about(crawl.mission):
         count = counts.get(one.name)
-        if isinstance(one, ComputedReport) and (known := panel.results.known(_key(crawl, one, Filters()))) is not None:
-            count = Total(len(known.rows), (), known.is_cut)
+        if isinstance(one, ComputedReport) and (whole := panel.results.known(_key(crawl, one, Filters()))) is not None:
+            count = Total(len(whole.rows), (), whole.is_cut)
         groups.setdefault(one.group, []).append((one, count))
     return render(request, "reports.html", crawl=crawl, groups=list(groups.items()))
 
@@ -252,10 +252,7 @@ def all_rows(database: Database, crawl_id: int, shown: Report, filters: Filters)
 
 
 def _report_of(request: Request) -> Report:
-    name = request.path_params["report"]
-    if name not in REPORTS:
-        raise HTTPException(404, f"There is no report {name}; there are {', '.join(REPORTS)}.")
-    return REPORTS[name]
+    return known(REPORTS, "report", request.path_params["report"])
 
 
 def _filters(request: Request, shown: Report) -> tuple[dict[str, str], Filters]:

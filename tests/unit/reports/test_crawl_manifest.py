@@ -4,7 +4,7 @@ import json
 
 from sqlalchemy import insert, update
 
-from crawlers.reports.crawl_manifest import SettingPair, differing_settings, manifest_of
+from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.storage.schema.tables import crawl, crawler_setting
 from tests.support.stored_crawl import stored_crawl
 
@@ -18,7 +18,7 @@ WHOLE = {
 
 def test_settings_that_differ_are_told_as_they_are_typed():
     other = {**WHOLE, "further_settings": {**WHOLE["further_settings"], "GRAPH_FORMATS": ["gexf", "csv"]}}
-    assert differing_settings(WHOLE, other) == [SettingPair("GRAPH_FORMATS", "gexf", "gexf,csv")]
+    assert differing_settings(WHOLE, other) == [("GRAPH_FORMATS", "gexf", "gexf,csv")]
 
 
 def test_changed_lists_are_lists_again(sqlite):
