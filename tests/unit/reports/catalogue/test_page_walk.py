@@ -16,10 +16,7 @@ def test_each_step_reads_at_most_twice_as_many_pages_as_the_one_before(sqlite, m
     crawl_id = stored_crawl(sqlite)
     with sqlite.read() as connection:
         filtered, sizes = (
-            [
-                len(step[0])
-                for step in page_steps(connection, crawl_id, one, None, [], states=[State.DONE], at_once=40)
-            ]
+            [len(step[0]) for step in page_steps(connection, crawl_id, one, None, [], states=[State.DONE], at_once=40)]
             for one in (Filters(site="c.test"), Filters())
         )
     assert filtered == [40, 40, 40, 10, 0, 0]  # with filters, few of them may be wanted
