@@ -21,7 +21,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.text_file import shortened_list, shown
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import Kind, Number, Table, Whole, kind_of
-from crawlers.options.removed import REMOVED
+from crawlers.options.removed import REMOVED, by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,48 +39,40 @@ _SCRAPYS = {  # settings of Scrapy whose values are not those that their default
 }
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 
-_QUEUES = "URLs wait in the store: ORDER and RULE choose the next one"
-_DUPLICATES = "the store knows each URL: URL_NORMALIZATION says which ones are equal"
-WITHOUT_EFFECT = {  # settings of Scrapy whose components the scheduler replaces, and what to use instead
-    "DUPEFILTER_CLASS": _DUPLICATES,
-    "DUPEFILTER_DEBUG": _DUPLICATES,
-    "ROBOTSTXT_PARSER": "robots.txt is read by protego; ROBOTSTXT_OBEY=0 ignores it",
-    "SCHEDULER_DEBUG": _QUEUES,
-    "SCHEDULER_DISK_QUEUE": _QUEUES,
-    "SCHEDULER_MEMORY_QUEUE": _QUEUES,
-    "SCHEDULER_PRIORITY_QUEUE": _QUEUES,
-    "SCHEDULER_START_DISK_QUEUE": _QUEUES,
-    "SCHEDULER_START_MEMORY_QUEUE": _QUEUES,
-}
-_ERRORS = "a page with an error status is not read; scrapy explain URL shows the status"
-_REDIRECTS = "redirects between pages of the crawl are always followed"
-_REFERERS = "requests have no Referer; DEFAULT_REQUEST_HEADERS can add one"
-_REFRESHES = "LINK_TAGS=a,meta follows refreshes"
+WITHOUT_EFFECT = by_name(  # settings of Scrapy whose components the scheduler replaces, by what to use instead
+    {
+        "the store knows each URL: URL_NORMALIZATION says which ones are equal": "DUPEFILTER_CLASS DUPEFILTER_DEBUG",
+        "robots.txt is read by protego; ROBOTSTXT_OBEY=0 ignores it": "ROBOTSTXT_PARSER",
+        "URLs wait in the store: ORDER and RULE choose the next one": (
+            "SCHEDULER_DEBUG SCHEDULER_DISK_QUEUE SCHEDULER_MEMORY_QUEUE SCHEDULER_PRIORITY_QUEUE "
+            "SCHEDULER_START_DISK_QUEUE SCHEDULER_START_MEMORY_QUEUE"
+        ),
+    }
+)
 _RETRIES = "RETRY_TIMES and RETRY_REST_TIMES are the numbers of retries"
-WITHOUT_EFFECT_ON_MISSIONS = {  # likewise settings of middlewares that `SiteSpider` switches off
-    "CRAWLSPIDER_FOLLOW_LINKS": "MAX_LEVEL=0 reads home pages only",
-    "DEPTH_LIMIT": "MAX_LEVEL is the deepest level that is fetched",
-    "DEPTH_PRIORITY": "ORDER says which page is fetched next",
-    "DEPTH_STATS_VERBOSE": "the table page and the graphs have the level of each page",
-    "HTTPERROR_ALLOWED_CODES": _ERRORS,
-    "HTTPERROR_ALLOW_ALL": _ERRORS,
-    "JOBDIR": "DATABASE_URL keeps what is needed to resume a crawl, and CRAWL is its name",
-    "METAREFRESH_ENABLED": _REFRESHES,
-    "METAREFRESH_IGNORE_TAGS": _REFRESHES,
-    "METAREFRESH_MAXDELAY": _REFRESHES,
-    "REDIRECT_ENABLED": _REDIRECTS,
-    "REDIRECT_MAX_TIMES": _REDIRECTS,
-    "REDIRECT_PRIORITY_ADJUST": _REDIRECTS,
-    "REFERER_ENABLED": _REFERERS,
-    "REFERRER_POLICIES": _REFERERS,
-    "REFERRER_POLICY": _REFERERS,
-    "RETRY_ENABLED": f"{_RETRIES}, 0 for none",
-    "RETRY_EXCEPTIONS": _RETRIES,
-    "RETRY_GIVE_UP_LOG_LEVEL": "ERROR_LOG_FILE lists pages that failed",
-    "RETRY_HTTP_CODES": _RETRIES,
-    "RETRY_PRIORITY_ADJUST": _RETRIES,
-    "URLLENGTH_LIMIT": "URLs above 8,192 characters are not followed",
-}
+WITHOUT_EFFECT_ON_MISSIONS = by_name(  # likewise settings of middlewares that `SiteSpider` switches off
+    {
+        "MAX_LEVEL=0 reads home pages only": "CRAWLSPIDER_FOLLOW_LINKS",
+        "MAX_LEVEL is the deepest level that is fetched": "DEPTH_LIMIT",
+        "ORDER says which page is fetched next": "DEPTH_PRIORITY",
+        "the table page and the graphs have the level of each page": "DEPTH_STATS_VERBOSE",
+        "a page with an error status is not read; scrapy explain URL shows the status": (
+            "HTTPERROR_ALLOWED_CODES HTTPERROR_ALLOW_ALL"
+        ),
+        "DATABASE_URL keeps what is needed to resume a crawl, and CRAWL is its name": "JOBDIR",
+        "LINK_TAGS=a,meta follows refreshes": "METAREFRESH_ENABLED METAREFRESH_IGNORE_TAGS METAREFRESH_MAXDELAY",
+        "redirects between pages of the crawl are always followed": (
+            "REDIRECT_ENABLED REDIRECT_MAX_TIMES REDIRECT_PRIORITY_ADJUST"
+        ),
+        "requests have no Referer; DEFAULT_REQUEST_HEADERS can add one": (
+            "REFERER_ENABLED REFERRER_POLICIES REFERRER_POLICY"
+        ),
+        f"{_RETRIES}, 0 for none": "RETRY_ENABLED",
+        _RETRIES: "RETRY_EXCEPTIONS RETRY_HTTP_CODES RETRY_PRIORITY_ADJUST",
+        "ERROR_LOG_FILE lists pages that failed": "RETRY_GIVE_UP_LOG_LEVEL",
+        "URLs above 8,192 characters are not followed": "URLLENGTH_LIMIT",
+    }
+)
 
 
 def kinds_of_settings() -> dict[str, Kind]:

@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def by_name(said: Mapping[str, str]) -> dict[str, str]:
+    """Return what is *said* about settings, each sentence with the names that it is about, by name.
+
+    >>> by_name({"see the file": "A B"})
+    {'A': 'see the file', 'B': 'see the file'}
+    """
+    return {name: sentence for sentence, names in said.items() for name in names.split()}
+
+
 _NOW = {  # by what is said
     "URL_NORMALIZATION names steps": (
         "URL_LOWER_CASE_HOST URL_DROP_DEFAULT_PORT URL_UPPER_CASE_ESCAPES URL_DECODE_UNRESERVED URL_ADD_TRAILING_SLASH "
@@ -37,4 +52,4 @@ _NOW = {  # by what is said
     "a transaction has at most 200 pages, and STORE_BATCH_SECONDS": "STORE_BATCH_PAGES",
     "a worker waits for a store for twenty times WORKER_DEADLINE_SECONDS": "WORKER_REJOIN_SECONDS",
 }
-REMOVED = {name: sentence for sentence, names in _NOW.items() for name in names.split()}
+REMOVED = by_name(_NOW)

@@ -20,7 +20,7 @@ from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
-from crawlers.reports.histories.history import Fact, Said, Topic, facts_about, said
+from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
 from crawlers.reports.link_worths import values_at_first
 from crawlers.reports.url_rule_trial import by_prior, rules_at
 from crawlers.storage.importance import standing
@@ -160,19 +160,12 @@ def _waiting(connection: Connection, table: Table, row: Any) -> list[Said]:
     if row.queue < 0:
         return []
     columns = table.c
-    before = connection.execute(
-        select(func.count()).where(
-            columns.site_id == row.site_id, columns.queue == row.queue, columns.score > row.score
-        )
-    ).scalar_one()
+    is_before = (columns.site_id == row.site_id, columns.queue == row.queue, columns.score > row.score)
+    before = connection.execute(select(func.count()).where(*is_before)).scalar_one()
     if row.queue == REVISIT:
         return [said("waits to be fetched again: %(before)s such pages of its site have a higher score", before=before)]
-    return [
-        said(
-            "waits to be fetched for the first time: %(before)s such pages of its site have a higher score",
-            before=before,
-        )
-    ]
+    first = N_("waits to be fetched for the first time: %(before)s such pages of its site have a higher score")
+    return [said(first, before=before)]
 
 
 def link_features_of(connection: Connection, page_id: int) -> Features | None:

@@ -81,11 +81,6 @@ def crawls(request: Request) -> Response:
     return render(request, "crawls.html", crawls=shown, failed=failed, earlier=earlier, is_latest=not before)
 
 
-def crawl(request: Request) -> Response:
-    """Show one crawl."""
-    return _page(request, crawl_of(request), "")
-
-
 def work(request: Request) -> Response:
     """Show the workers of a crawl, what each site waits for, and the last lines of its log."""
     panel, found = panel_of(request), crawl_of(request)
@@ -198,14 +193,15 @@ def _resume(request: Request, panel: Panel, found: NamedCrawl) -> Response:
     try:
         outcome = panel.starter.start(found.name, command, {})
     except ConfigError as error:
-        return _page(request, found, str(error), 422)
+        return crawl(request, str(error), 422)
     if isinstance(outcome, str):
-        return _page(request, found, outcome, 422)
+        return crawl(request, outcome, 422)
     return RedirectResponse(f"/crawls/{outcome}", 303)
 
 
-def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) -> Response:
-    panel = panel_of(request)
+def crawl(request: Request, problem: str = "", status: int = 200) -> Response:
+    """Show one crawl, and a *problem* of what was asked for."""
+    panel, found = panel_of(request), crawl_of(request)
     patience = panel.results.patience()
     overview = with_counts(panel, crawl_overview(panel.database, found.id), patience)
     names: Sequence[str] = ()

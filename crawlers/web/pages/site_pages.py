@@ -52,23 +52,13 @@ SWITCHES = {"enable": True, "disable": False}
 FIELDS = ("full_name", "short_name", "parallel", "max_level", "delay_ms")
 
 
-def sites(request: Request) -> Response:
-    """Show the list, a part at a time."""
-    return _list(request)
-
-
-def site(request: Request) -> Response:
-    """Show one site."""
-    return _site(request, _seed(request))
-
-
 def add_site(request: Request, form: FormData) -> Response:
     """Add a site to the list."""
     typed = _typed(form, ("url", *FIELDS))
     given = {name: text for name, text in typed.items() if text}  # the other values of a known site stay
     seed, errors = _saved(request, typed, given, enabled=True)
     if seed is None:
-        return _list(request, 422, errors=errors, typed=typed)
+        return sites(request, 422, errors=errors, typed=typed)
     return RedirectResponse(f"/sites/{seed.number}", 303)
 
 
@@ -80,7 +70,7 @@ def import_sites(request: Request, form: FormData) -> Response:
             text = decoded(upload.file.read(), upload.filename)
         saved = save_seeds(panel_of(request).database, parse_seeds(text, ""))
     except ConfigError as error:
-        return _list(request, 422, errors={"text": str(error)}, text=text)
+        return sites(request, 422, errors={"text": str(error)}, text=text)
     added = sum(is_new for _, is_new in saved)
     return RedirectResponse(f"/sites?{urlencode({'added': added, 'changed': len(saved) - added})}", 303)
 
@@ -96,7 +86,7 @@ def edit_site(request: Request, form: FormData) -> Response:
     seed, typed = _seed(request), _typed(form, ("url", *FIELDS))
     saved, errors = _saved(request, typed, typed, enabled=seed.enabled, site=seed.site)
     if saved is None:
-        return _site(request, seed, 422, errors=errors, typed=typed)
+        return site(request, 422, errors=errors, typed=typed)
     return RedirectResponse(f"/sites/{seed.number}", 303)
 
 
@@ -128,11 +118,6 @@ def switch_site(request: Request, _form: FormData) -> Response:
     return RedirectResponse(f"/sites/{seed.number}", 303)
 
 
-def confirm(request: Request) -> Response:
-    """Show what would be deleted, and ask."""
-    return _confirm(request, _seed(request))
-
-
 def delete_site(request: Request, form: FormData) -> Response:
     """Delete a site with its pages and links in all crawls, unless somebody works on one of them.
 
@@ -145,12 +130,13 @@ def delete_site(request: Request, form: FormData) -> Response:
     try:
         remove_site(database, seed.site)
     except ConfigError as error:
-        return _confirm(request, seed, 409, str(error))
+        return confirm(request, 409, str(error))
     delete_orphaned_feeds(database)
     return RedirectResponse(f"/sites?{urlencode({'deleted': seed.site, **rows._asdict()})}", 303)
 
 
-def _list(request: Request, status: int = 200, **values: object) -> Response:
+def sites(request: Request, status: int = 200, **values: object) -> Response:
+    """Show the list, a part at a time; *values* are those of the template, if a form was wrong."""
     panel, given = panel_of(request), request.query_params
     query = {name: given.get(name, "") for name in ("text", "state", "by")}
     parsed_filters({"text": query["text"]}, ("text",))  # which checks it
@@ -192,7 +178,9 @@ def _deleted(given: Mapping[str, str]) -> dict[str, str | int]:
     return {"site": given["deleted"], **{name: int(text) for name, text in rows.items()}}
 
 
-def _site(request: Request, seed: Seed, status: int = 200, **values: object) -> Response:
+def site(request: Request, status: int = 200, **values: object) -> Response:
+    """Show one site; *values* are those of the template, if a form was wrong."""
+    seed = _seed(request)
     delay_ms = None if seed.delay_s is None else round(seed.delay_s * 1000)
     stored = (seed.start_url, seed.name, seed.short_name, seed.parallel, seed.max_level, delay_ms)
     typed = {name: "" if value is None else str(value) for name, value in zip(("url", *FIELDS), stored, strict=True)}
@@ -209,8 +197,9 @@ def _site(request: Request, seed: Seed, status: int = 200, **values: object) -> 
     )
 
 
-def _confirm(request: Request, seed: Seed, status: int = 200, problem: str = "") -> Response:
-    panel = panel_of(request)
+def confirm(request: Request, status: int = 200, problem: str = "") -> Response:
+    """Show what would be deleted, and ask."""
+    panel, seed = panel_of(request), _seed(request)
     compute = partial(rows_of_site, panel.database, seed.site)
     outcome = panel.results.get(("rows of site", seed.site), compute, share=ROWS_SHARE)
     return render(
