@@ -44,8 +44,8 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.reports.histories.history import sentence
-        from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, worker_lines
-        from crawlers.storage.worker_queries import dead_workers, sites_with_workers, workers_of
+        from crawlers.reports.worker_table import nobody_works, site_lines, worker_lines
+        from crawlers.storage.worker_queries import sites_with_workers, workers_of
 
         if len(args) > 1 or (args and args[0] not in ACTIONS):
             raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
@@ -54,15 +54,14 @@ class Command(StoreCommand):
         with opened_store(settings) as database:
             crawl = read_crawl(database, None, settings)
             found = workers_of(database, crawl.id)
-            dead = dead_workers(database, found)
             if args:
-                print(suggested(_ask(database, crawl, args[0], found, len(_working(found) - dead))))
+                print(suggested(_ask(database, crawl, args[0], found, len(_working(found).difference(found.dead)))))
             elif opts.sites:
                 now, sites = sites_with_workers(database, crawl.id)
-                print("\n".join(site_lines(sites, now, dead)))
+                print("\n".join(site_lines(sites, now, found.dead)))
             elif _working(found) or (opts.all and found.workers):
-                deadline = Deadline(settings.getfloat("WORKER_DEADLINE_SECONDS"), dead)
-                print(suggested("\n".join(worker_lines(crawl, found, deadline, with_ended=opts.all))))
+                deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
+                print(suggested("\n".join(worker_lines(crawl, found, deadline_s, with_ended=opts.all))))
             else:
                 print(suggested(sentence(nobody_works(crawl, found))))
 

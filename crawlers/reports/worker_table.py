@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.reports.catalogue.renderers import text_table
@@ -44,25 +44,19 @@ SITES = (
 Row = tuple["Value | tuple[Said, ...]", ...]
 
 
-class Deadline(NamedTuple):
-    """When workers that do not report are lost."""
-
-    seconds: float  # WORKER_DEADLINE_SECONDS
-    dead: Container[int] = ()  # numbers of active workers whose processes have ended
-
-
-def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, with_ended: bool = False) -> list[str]:
+def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline_s: float, *, with_ended: bool = False) -> list[str]:
     """Return the lines about the workers of *crawl*: a heading, a table, and what a person should know of them.
 
-    *with_ended*: workers that left or were lost are in the table, too.
+    Workers that do not report for *deadline_s* seconds are lost. *with_ended*: those that left or were lost are in the
+    table, too.
     """
     active = [one for one in found.workers if one.state == ACTIVE]
     shown = found.workers if with_ended else active
     lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl, found))]
     if shown:
-        rows = worker_rows(found, deadline, shown)
+        rows = worker_rows(found, deadline_s, shown)
         lines += ["", text_table(worker_columns(found), rows), ""]
-    lines += map(sentence, worker_notes(found, deadline))
+    lines += map(sentence, worker_notes(found, deadline_s))
     if not with_ended:
         lines += _ended(found.workers)
     return lines
@@ -73,15 +67,15 @@ def worker_columns(found: CrawlWorkers) -> list[Column]:
     return [one for one in WORKERS if found.budget or one not in _BUDGET]
 
 
-def worker_rows(found: CrawlWorkers, deadline: Deadline, shown: Sequence[WorkerLine]) -> list[Row]:
+def worker_rows(found: CrawlWorkers, deadline_s: float, shown: Sequence[WorkerLine]) -> list[Row]:
     """Return the cells of the table of the workers *shown*."""
-    return [_row(one, found, deadline) for one in shown]
+    return [_row(one, found, deadline_s) for one in shown]
 
 
-def worker_notes(found: CrawlWorkers, deadline: Deadline) -> list[Said]:
+def worker_notes(found: CrawlWorkers, deadline_s: float) -> list[Said]:
     """Return sentences about workers that do not report, sites that nobody holds, and the budget."""
     active = [one for one in found.workers if one.state == ACTIVE]
-    lines = [line for one in active if (line := _expiring(one, found.now, deadline)) is not None]
+    lines = [line for one in active if (line := _expiring(one, found, deadline_s)) is not None]
     if found.free_sites:
         idle = Count(
             found.free_sites,
@@ -156,7 +150,7 @@ def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | Non
     return f"Crawl {crawl.name} (number {crawl.id}){asked}: {counted(len(active), 'worker')}{where}"
 
 
-def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
+def _row(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Row:
     is_active = one.state == ACTIVE
     waits = tuple(
         said("%(wait)s: %(number)s", wait=said(wait), number=f"{number:,}")
@@ -167,7 +161,7 @@ def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
         one.number,
         one.machine,
         str(one.process),
-        (_state(one, found, deadline) if is_active else said(one.state),),
+        (_state(one, found, deadline_s) if is_active else said(one.state),),
         one.joined_at if is_active else one.ended_at,
         one.sites,
         one.pages,
@@ -178,19 +172,19 @@ def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
     )
 
 
-def _state(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Said:
-    if one.number in deadline.dead:
+def _state(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Said:
+    if one.number in found.dead:
         return said("dead")
-    if found.now - one.beat_at > deadline.seconds / 2:
+    if found.now - one.beat_at > deadline_s / 2:
         return said("silent")
     return said(ASKED.get(found.control, ACTIVE) if found.control else ACTIVE)
 
 
-def _expiring(one: WorkerLine, now: float, deadline: Deadline) -> Said | None:
+def _expiring(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Said | None:
     """Return a sentence about a worker whose claims are about to expire; None if they are not."""
-    silent_s = now - one.beat_at
-    left_s = 0.0 if one.number in deadline.dead else deadline.seconds - silent_s
-    if one.number not in deadline.dead and silent_s <= deadline.seconds / 2:
+    silent_s = found.now - one.beat_at
+    left_s = 0.0 if one.number in found.dead else deadline_s - silent_s
+    if one.number not in found.dead and silent_s <= deadline_s / 2:
         return None
     sites = said("its sites are free for other workers")
     if not one.sites:
@@ -203,7 +197,7 @@ def _expiring(one: WorkerLine, now: float, deadline: Deadline) -> Said | None:
         number=str(one.number),
         machine=one.machine,
         process=str(one.process),
-        why=said("the process has ended") if one.number in deadline.dead else why,
+        why=said("the process has ended") if one.number in found.dead else why,
         sites=sites,
     )
 

@@ -50,6 +50,7 @@ class CrawlWorkers(NamedTuple):
     free_sites: int  # with something to do, as a worker that claims sites sees it, that no worker holds
     budget: int  # pages; 0: no limit
     used: int  # of the budget, in all runs
+    dead: Collection[int] = ()  # numbers of active workers whose processes have ended, however they ended
 
 
 class SiteLine(NamedTuple):
@@ -87,7 +88,8 @@ def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
         control = connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
         found = [WorkerLine._make(row)._replace(status=read_status(row[-1])) for row in connection.execute(rows)]
         free_sites = connection.execute(free).scalar_one()
-        return CrawlWorkers(server_time(connection), control, found, free_sites, *budget_of(connection, crawl_id))
+        workers = CrawlWorkers(server_time(connection), control, found, free_sites, *budget_of(connection, crawl_id))
+    return workers._replace(dead=free_locks(database, [one.number for one in found if one.state == ACTIVE]))
 
 
 def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[SiteLine]]:
@@ -133,11 +135,6 @@ def budget_of(connection: Connection, crawl_id: int) -> tuple[int, int]:
     all_runs = select(crawl.c.earlier_pulls + used.scalar_subquery()).where(crawl.c.id == crawl_id)
     limit = connection.scalar(setting_of(crawl_id, "PAGE_BUDGET"))
     return int(limit or 0), int(connection.execute(all_runs).scalar_one())
-
-
-def dead_workers(database: Database, found: CrawlWorkers) -> set[int]:
-    """Return the numbers of active workers whose processes have ended, however they ended."""
-    return free_locks(database, [one.number for one in found.workers if one.state == ACTIVE])
 
 
 def time_of_server(database: Database) -> float:

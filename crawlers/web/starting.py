@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 1_000_000  # of the end of the file: some thousand jobs
-MAX_NUMBER = 2**36  # of seconds since 1970, which a calendar has, and of crawls
 
 
 class Job(NamedTuple):
@@ -118,19 +117,9 @@ class JobRecord:
                 job = Job(**json.loads(line))
             except (ValueError, TypeError):
                 continue
-            if not _is_sound(job):
-                continue
             jobs.pop(job.job, None)
             jobs[job.job] = job
         return list(jobs.values())[::-1]
-
-
-def _is_sound(job: Job) -> bool:
-    """Return whether the values of *job*, as they were read from a file, are of their types."""
-    numbers = (job.ended_at, job.status, job.since, job.crawl_id)
-    return all(isinstance(text, str) for text in (job.crawl, job.job, job.why)) and all(
-        number is None or (isinstance(number, (int, float)) and abs(number) < MAX_NUMBER) for number in numbers
-    )
 
 
 FOLDER = Path("logs/panel")  # below it each crawl has a folder of its own, for its input and its logs

@@ -20,7 +20,6 @@ from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
 from crawlers.reports.worker_table import (
     SITES,
-    Deadline,
     busiest,
     nobody_works,
     site_rows,
@@ -31,7 +30,7 @@ from crawlers.reports.worker_table import (
 from crawlers.storage.crawl_results import unavailable_sites
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.queries import limits_of
-from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
+from crawlers.storage.worker_queries import set_control, sites_with_workers, workers_of
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.forms import changes
@@ -85,8 +84,7 @@ def work(request: Request) -> Response:
     """Show the workers of a crawl, what each site waits for, and the last lines of its log."""
     panel, found = panel_of(request), crawl_of(request)
     workers = workers_of(panel.database, found.id)
-    dead = dead_workers(panel.database, workers)
-    deadline = Deadline(SETTINGS["WORKER_DEADLINE_SECONDS"].default, dead)
+    deadline_s = SETTINGS["WORKER_DEADLINE_SECONDS"].default
     patience = panel.results.patience()
     outcome = _sites(panel, found.id, patience)
     now, sites, number = outcome.value or (0.0, [], 0)
@@ -97,10 +95,10 @@ def work(request: Request) -> Response:
         crawl=found,
         idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found, workers),
         worker_columns=worker_columns(workers),
-        workers=worker_rows(workers, deadline, shown),
-        notes=worker_notes(workers, deadline),
+        workers=worker_rows(workers, deadline_s, shown),
+        notes=worker_notes(workers, deadline_s),
         site_columns=SITES,
-        sites=site_rows(sites, now, dead),
+        sites=site_rows(sites, now, workers.dead),
         more_sites=number - len(sites),
         outcome=outcome,
         ending=next((ending for ending in _endings(panel, patience) if ending.crawl_id == found.id), None),

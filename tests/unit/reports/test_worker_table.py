@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.reports.histories.history import sentence
-from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, waits_for, worker_lines
+from crawlers.reports.worker_table import nobody_works, site_lines, waits_for, worker_lines
 from crawlers.storage.queries import NamedCrawl
 from crawlers.storage.worker_queries import CrawlWorkers, SiteLine, WorkerLine
 from crawlers.storage.worker_status import Wait, WorkerStatus
@@ -12,7 +12,7 @@ from crawlers.storage.workers import ACTIVE, LEFT, LOST
 NOW = 1_000_000_000.0
 CRAWL = NamedCrawl(3, "spring", "sitegraph", "running")
 STATUS = WorkerStatus(7.53, {Wait.DELAY: 10, Wait.READY: 2, Wait.ROBOTS: 1, Wait.NOTHING: 4})
-DEADLINE = Deadline(30.0)
+DEADLINE_S = 30.0
 IDLE = CrawlWorkers(NOW, None, [], 0, 0, 0)
 
 
@@ -23,9 +23,9 @@ def worker(number, *, silent_s=1.0, state=ACTIVE, sites=17, machine="alpha", **f
     return row._replace(**fields)
 
 
-def lines(*workers, control=None, free_sites=0, budget=0, used=0, deadline=DEADLINE, with_ended=False):
-    found = CrawlWorkers(NOW, control, list(workers), free_sites, budget, used)
-    return worker_lines(CRAWL, found, deadline, with_ended=with_ended)
+def lines(*workers, control=None, free_sites=0, budget=0, used=0, dead=(), with_ended=False):
+    found = CrawlWorkers(NOW, control, list(workers), free_sites, budget, used, dead)
+    return worker_lines(CRAWL, found, DEADLINE_S, with_ended=with_ended)
 
 
 def test_table_of_workers():
@@ -56,7 +56,7 @@ def test_claims_about_to_expire_are_said():
 
 
 def test_worker_whose_process_has_ended_is_dead_at_once():
-    shown = lines(worker(1), worker(2), deadline=Deadline(30.0, {2}))
+    shown = lines(worker(1), worker(2), dead={2})
     assert shown[-1] == "Worker 2 (alpha, process 4702): the process has ended; its sites are free for other workers"
     assert "dead" in shown[2]
 
