@@ -100,9 +100,3 @@ def test_text_is_in_the_encoding_of_the_table(path):
     assert title_of(decoded) == babel.true_title(path)
     assert response.header("content-type") == "text/html" + (f"; charset={text.header}" if text.header else "")
     assert (f"charset={text.meta}" in decoded) if text.meta else ("charset" not in decoded)
-
-
-# grumpy
-
-
-# faculty

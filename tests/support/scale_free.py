@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping
 
 _MEAN_LINKS = 10  # of a page
 _SINKS_P = 0.08  # of pages without links
@@ -42,17 +41,3 @@ def copy_model(pages: int, rng: random.Random) -> dict[int, list[int]]:
         if targets:
             models.append(links[page])
     return links
-
-
-def rewired(links: Mapping[int, list[int]], share: float, rng: random.Random) -> dict[int, list[int]]:
-    """Return *links* with each of them replaced, with the probability *share*, by one to any page."""
-    pages = len(links)
-    changed = {}
-    for page, targets in links.items():
-        kept = {target: None for target in targets if rng.random() >= share}
-        while len(kept) < len(targets):
-            target = rng.randint(1, pages)
-            if target != page:
-                kept[target] = None
-        changed[page] = list(kept)
-    return changed

@@ -5,9 +5,8 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING
 
+import networkx as nx
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.stats import kendalltau
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,21 +18,13 @@ if TYPE_CHECKING:
     Links = Mapping[int, Sequence[int]]
     Vector = NDArray[np.float64]
 
-DAMPING = 0.85
-TOP = 1000  # pages
-
-
-def linked(links: Links) -> dict[int, dict[int, float]]:
-    """What `fetched` is told of each page."""
-    return {page: dict.fromkeys(targets, 1.0) for page, targets in links.items()}
-
 
 class Walk:
     """A crawl of a web in memory, all pages of which are known: fetches what has the highest score, again and again."""
 
     def __init__(self, scores: PageScores, links: Links) -> None:
         self.scores = scores
-        self.links = linked(links)
+        self.links = {page: dict.fromkeys(targets, 1.0) for page, targets in links.items()}
         self._heaps: tuple[list[tuple[float, int]], ...] = ([], [])  # by queue, (-score, page) of whenever it rose
         for page in links:
             scores.add_waiting(page, 0)
@@ -72,18 +63,8 @@ class Walk:
 
 def exact(links: Links) -> Vector:
     """PageRank of the pages 1, 2 …; pages without links lead everywhere."""
-    pages = len(links)
-    sources = [page - 1 for page, targets in links.items() for _ in targets]
-    targets = [target - 1 for found in links.values() for target in found]
-    counts = np.array([len(links[page]) for page in range(1, pages + 1)], dtype=float)
-    inward = csr_array((1.0 / counts[sources], (targets, sources)), shape=(pages, pages))
-    rank = np.full(pages, 1.0 / pages)
-    while True:
-        new = DAMPING * (inward @ rank)
-        new += (1.0 - new.sum()) / pages
-        if np.abs(new - rank).sum() < 1e-13:
-            return new
-        rank = new
+    ranks = nx.pagerank(nx.DiGraph({page: list(targets) for page, targets in links.items()}), tol=1e-14, max_iter=1000)
+    return np.array([ranks[page] for page in range(1, len(links) + 1)])
 
 
 def estimate(of: Callable[[int], float], pages: int) -> Vector:
@@ -94,9 +75,3 @@ def estimate(of: Callable[[int], float], pages: int) -> Vector:
 def l1(found: Vector, truth: Vector) -> float:
     """The sum of all errors, once *found* adds up to 1."""
     return float(np.abs(found / found.sum() - truth).sum())
-
-
-def errors(found: Vector, truth: Vector) -> tuple[float, float, float]:
-    """L1, tau, and tau of the most important pages."""
-    top = np.argsort(-truth, kind="stable")[:TOP]
-    return l1(found, truth), kendalltau(found, truth).statistic, kendalltau(found[top], truth[top]).statistic

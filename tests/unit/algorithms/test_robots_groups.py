@@ -69,12 +69,6 @@ def test_rules_end_a_list_of_user_agents(rule):
     assert lines_for(f"User-agent: mybot\n{rule}\nUser-agent: other\nDisallow: /", "mybot") == [rule]
 
 
-def test_crawl_delay_applies_to_the_agents_above_it():
-    text = "User-agent: slow\nCrawl-delay: 9\nUser-agent: *\nDisallow: /x"
-    assert lines_for(text, "slow") == ["Crawl-delay: 9", "Disallow: /x"]
-    assert lines_for(text, "mybot") == ["Disallow: /x"]
-
-
 @pytest.mark.parametrize("ours", ["mybot", "*"])
 @pytest.mark.parametrize("other", ["slow", "slow\nUser-agent: third"])
 @pytest.mark.parametrize("between", ["", "\n", "Sitemap: http://a.test/map\n", "# slow bots\n", "Foo: bar\n"])

@@ -92,23 +92,10 @@ def test_truncated_body_is_a_page_with_a_reason():
 # Redirects
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize(
-    ("location", "url"),
-    [
-        ("/x", f"{SITE}/x"),
-        ("x?y#z", f"{SITE}/dir/x?y"),
-        ("../up", f"{SITE}/up"),
-        ("HTTP://A.example:80/x", f"{SITE}/x"),
-        ("//a.example/x", f"{SITE}/x"),
-        ("?q", f"{SITE}/dir/page.html?q"),
-        (" /x ", f"{SITE}/x"),
-    ],
-)
-def test_redirect_within_the_site_moves_the_page(status, location, url):
-    page = read("<a href=y>", status=status, location=location)
+def test_redirect_within_the_site_moves_the_page():
+    page = read("<a href=y>", status=302, location=" ../up#x ")
     assert (page.state, page.reason, page.links) == (State.MOVED, "", ())
-    assert (page.moved_to.url, page.moved_to.site) == (url, SITE)
+    assert (page.moved_to.url, page.moved_to.site) == (f"{SITE}/up", SITE)
 
 
 def test_redirect_to_another_site_of_the_crawl_moves_the_page():

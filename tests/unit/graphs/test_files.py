@@ -68,19 +68,6 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_one_removes_leftovers(
     assert contents(tmp_path) == old
 
 
-def test_an_error_of_the_graph_leaves_the_old_file_alone(tmp_path):
-    class Broken(MemoryGraph):
-        def nodes(self):
-            yield 1, "a", "x"
-            raise RuntimeError("the database went away")
-
-    write_graph(GRAPH, tmp_path / "a")
-    old = contents(tmp_path)
-    with pytest.raises(RuntimeError, match="went away"):
-        write_graph(Broken([], GRAPH.links, GRAPH.columns), tmp_path / "a")
-    assert contents(tmp_path) == old
-
-
 def test_permissions_of_the_file_follow_the_umask(tmp_path):
     before = os.umask(0o027)
     try:

@@ -25,25 +25,26 @@ def test_messages_suggest_the_program_that_the_user_typed(monkeypatch, message, 
     assert suggested(message) == (message if shown is None else shown)
 
 
-def test_no_message_of_the_project_keeps_a_command_of_scrapy(monkeypatch):
+@pytest.fixture(scope="module")
+def nodes():
+    """The nodes of the program's syntax trees."""
+    paths = Path(crawlers.__file__).parent.rglob("*.py")
+    return [node for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+
+
+def test_no_message_of_the_project_keeps_a_command_of_scrapy(monkeypatch, nodes):
     monkeypatch.setattr(sys, "argv", ["crawlers"])
-    texts = [
-        node.value
-        for path in Path(crawlers.__file__).parent.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     named = [text for text in texts if re.search(r"\bscrapy (crawl|graph|explain|sites|lab)\b", text)]
     assert len(named) > 20
     assert not [text for text in named if re.search(r"\bscrapy (crawl|graph|explain|sites|lab)\b", suggested(text))]
 
 
-def test_printed_commands_are_those_of_the_program():
+def test_printed_commands_are_those_of_the_program(nodes):
     """A literal command of scrapy in a call of print() has to pass through `suggested`."""
     unmended = [
         ast.unparse(call)
-        for path in Path(crawlers.__file__).parent.rglob("*.py")
-        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        for call in nodes
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("print", "UsageError")
         if re.search(r"scrapy (crawl|graph|explain|sites|lab)\b", ast.unparse(call))
         and "suggested(" not in ast.unparse(call)

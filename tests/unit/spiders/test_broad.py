@@ -11,20 +11,6 @@ def broad(project, *arguments, **settings):
     return project.run("crawl", "broad", *arguments, **{**QUICK, **settings})
 
 
-def test_crawl_level_by_level_goes_to_other_sites_and_ends(tmp_path):
-    project = Project(tmp_path)
-    a_bodies, b_bodies = {}, {"/": links("/2"), "/1": links("/2"), "/2": "end"}
-    with Web(a=pages(a_bodies), b=pages(b_bodies)) as web:
-        a, b = web["a"].origin, web["b"].origin
-        a_bodies["/"] = links("/1", f"{b}/1")
-        a_bodies["/1"] = links("/")
-        b_bodies["/2"] = links(f"{a}/1")
-        ended = broad(project, "-a", f"hosts={a}", SCOPE="all", ORDER="bfs", RULE="roundrobin")
-    assert ended.status == 0
-    assert {path: state for path, (state, _) in project.pages(b).items()} == {"/1": State.DONE, "/2": State.DONE}
-    assert project.states() == [("finished", "finished")]
-
-
 def moving(to):
     """A site whose page /1 has moved to the address in *to*."""
 

@@ -7,7 +7,6 @@ from math import log, sqrt
 import pytest
 
 from crawlers.items import State
-from crawlers.reasons import NOT_SELECTED, code_of
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, pages
 
@@ -120,29 +119,6 @@ ORDERS = {
 def test_pages_come_in_the_order_that_a_computation_by_hand_says(three, crawl, strategy):
     crawl(strategy=strategy)
     assert three.order == ORDERS[strategy].split()
-
-
-def test_selection_of_urls_holds_for_a_topic(three, crawl):
-    crawl(settings={"URL_INCLUDE": "^http://[^/]+/[fkmu]", "URL_EXCLUDE": "/k/$"}.items())
-    assert sorted(three.order) == ["a/", "a/far", "a/u", "b/m", "c/"]
-    found = crawl.project.query("SELECT url, reason FROM page WHERE state = :state", state=int(State.REJECTED))
-    reasons = {three.path(url): reason for url, reason in found}
-    assert reasons["a/k"] == "excluded /k/$"
-    assert reasons["b/pop"] == "not_included"
-    assert all(code_of(reason) in NOT_SELECTED for reason in reasons.values())
-
-
-def test_crawl_follows_links_that_look_like_those_to_relevant_pages(three, crawl):
-    folders = {"cooking": "soup", "encoding": "unicode", "garden": "roses"}
-    paths = {f"/{folder}/{number}": about for number in range(8) for folder, about in folders.items()}
-    three.bodies["a"] = {
-        "/": page("Start", **{f"number {n}": path for n, path in enumerate(paths)}),
-        **{path: page(about) for path, about in paths.items()},
-    }
-    crawl(strategy=None, roots=[f"{three.web['a'].origin}/"])
-    relevant = [number for number, path in enumerate(three.order) if "encoding" in path]
-    assert len(three.order) == 25
-    assert relevant[-1] <= 12, "nearly all others come after the eight relevant pages"
 
 
 # What is known of the pages -------------------------------------------------------------------------

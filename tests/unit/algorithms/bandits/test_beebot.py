@@ -143,33 +143,3 @@ def test_batch_is_continued_when_its_site_is_available_again():
     assert pulls(rule, 1) == "b"
     rule.wake("a")
     assert pulls(rule, 5) == "aabba", "both batches are completed, then the site with the best mean is chosen"
-
-
-def test_cancelled_pull_does_not_count_in_a_batch():
-    rule, undisturbed = awake(3, "abc"), awake(3, "abc")
-    assert pulls(rule, 2) == pulls(undisturbed, 2) == "aa"
-    for arm in "bacb":
-        rule.record_pull(arm)
-    for arm in "abbc":
-        rule.cancel_pull(arm)
-    assert pulls(rule, 20) == pulls(undisturbed, 20)
-
-
-def test_cancelling_the_earlier_of_two_pulls_leaves_the_batch_of_the_later_one():
-    rule = awake(2, "ab")
-    assert pulls(rule, 4) == "aabb"
-    for arm in "ab":
-        rule.record_pull(arm)
-    rule.cancel_pull("a")
-    assert rule.select(0.0) == "b"
-
-
-def test_bonus_of_ucb1_is_not_scaled_before_the_first_reward():
-    rule = UCB1(1)
-    for arm in "ab":
-        rule.wake(arm)
-    rule.record_reward("a", 0.0)
-    rule.record_reward("b", 0.0)
-    rule.record_reward("a", 0.0)
-    assert rule.index("b") == pytest.approx(math.sqrt(2 * math.log(3)))
-    assert rule.select(0.0) == "b"

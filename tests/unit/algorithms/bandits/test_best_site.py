@@ -91,16 +91,6 @@ def test_value_is_compared_with_those_of_all_sites_that_are_awake_or_rest(events
         assert rule.is_close_to_best(arm, share) == naive.is_close_to_best(arm, share)
 
 
-@given(events)
-def test_crawl_never_waits_for_nothing(events):
-    rule = Best()
-    for name, *arguments in events:
-        if name != "pause":
-            getattr(rule, name)(*arguments)
-    best = rule.select(0.0)
-    assert best is None or rule.is_close_to_best(best, 1.0)
-
-
 def test_values_are_compared_with_what_all_have_in_common():
     rule = Best()
     rule.wake("a")

@@ -63,30 +63,6 @@ def test_other_rules_never_wait(name):
     assert rule.is_close_to_best("b", 1.0)
 
 
-@every_index_rule
-def test_initial_pages_are_read_before_anything_else(name):
-    rule = RULES[name](OPTIONS)
-    rule.wake("a")
-    rule.record_reward("a", 5.0)
-    rule.pause("new")
-    assert not rule.is_close_to_best("a", 0.01)
-    assert rule.is_close_to_best("new", 1.0)
-    rule.sleep("new")
-    assert rule.is_close_to_best("a", 1.0)
-
-
-@every_index_rule
-def test_nobody_waits_until_something_is_earned(name):
-    rule = RULES[name](OPTIONS)
-    for arm in "ab":
-        rule.wake(arm)
-        rule.record_reward(arm, 0.0)
-    for _ in range(50):
-        rule.record_reward("a", 0.0)
-    rule.pause("b")
-    assert rule.is_close_to_best("a", 1.0)
-
-
 # Pulls in flight
 
 
@@ -146,35 +122,6 @@ def test_best_site_is_near_if_nothing_rests_or_is_in_flight(name, yields, rng):
     assert rule.is_close_to_best(rule.select(0.0), 1.0), "else a crawl would wait for nothing"
 
 
-@every_index_rule
-def test_many_sites_are_ranked_as_few_are(name, monkeypatch):
-    """Between two refreshes of all indices the ranking is out of date, but only by a 32nd of the pulls."""
-    answers: list[list[bool]] = []
-    for most in (64, 0):
-        monkeypatch.setattr("crawlers.algorithms.bandits.index_rule.EXACT", most)
-        rng = random.Random(5)
-        rule = RULES[name](OPTIONS)
-        for site in range(40):
-            rule.wake(site)
-            rule.record_reward(site, rng.randrange(10))
-        near = []
-        resting: list[int] = []
-        for _ in range(600):
-            site = rng.randrange(40)
-            near.append(site in resting or rule.is_close_to_best(site, 0.8))
-            rule.select(0.0)
-            action = rng.random()
-            if action < 0.3:
-                rule.pause(site)
-                resting.append(site)
-            elif resting and action < 0.6:
-                rule.wake(resting.pop(rng.randrange(len(resting))))
-            rule.record_reward(site, rng.randrange(1 + site % 7))
-        answers.append(near)
-    same = sum(few == many for few, many in zip(*answers, strict=True))
-    assert same / len(answers[0]) > 0.95
-
-
 # A crawl with delays and pulls in flight
 
 
@@ -228,13 +175,6 @@ def test_waiting_crawl_finds_what_one_without_delays_does(name, delay, parallel)
     alone = sum(harvest(name, yields, 400, 0, 1, 1.0) for yields in sets)
     waiting = sum(harvest(name, yields, 400, delay, parallel, 0.9) for yields in sets)
     assert waiting == pytest.approx(alone, rel=0.05)
-
-
-@pytest.mark.parametrize(("delay", "parallel"), [(5, 1), (0, 16)])
-def test_crawl_that_does_not_wait_finds_less(delay, parallel):
-    sets = [rotting(seed, 8, 400) for seed in range(6)]
-    waiting = sum(harvest("auto", yields, 400, delay, parallel, 0.9) for yields in sets)
-    assert sum(harvest("auto", yields, 400, delay, parallel, 0.0) for yields in sets) < 0.9 * waiting
 
 
 # The best index

@@ -1,13 +1,10 @@
 """The sites of a crawl over time, reconstructed from its pulls."""
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.beebot import UCB1
-from crawlers.algorithms.bandits.pull_trace import Moment, trace
+from crawlers.algorithms.bandits.pull_trace import trace
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.bandits.turns import RoundRobin
 
@@ -23,13 +20,6 @@ def test_every_snapshot_has_every_arm_with_its_pulls_and_rewards(history, every)
         own = [reward for arm, reward in history[: moment.pulls] if arm == moment.arm]
         assert (moment.own_pulls, moment.earned) == (len(own), sum(own))
         assert moment.index is None, "round robin has no index"
-
-
-def test_arm_that_was_never_pulled_is_due():
-    moments = list(trace(UCB1(1), "ab", [("a", 3.0)], 1))
-    assert moments[0].index is not None
-    assert math.isfinite(moments[0].index)
-    assert moments[1] == Moment(1, "b", 0, 0.0, math.inf)
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -5,12 +5,9 @@ from collections import Counter
 import pytest
 
 from crawlers.algorithms.dedup.document_fingerprints import (
-    compared_words,
     document_fingerprint,
-    domain_of,
     url_key128,
 )
-from crawlers.algorithms.dedup.shingles import words
 from crawlers.items import Article
 
 URL = "https://www.example.org/news/17"
@@ -63,19 +60,6 @@ def test_keys_are_two_signed_halves_that_fit_a_database():
     assert all(-(1 << 63) <= half < 1 << 63 for half in halves)
     assert len(set(halves)) == 400
     assert Counter(half < 0 for half in halves)[True] > 100
-
-
-def test_domain_is_the_registered_one_or_else_the_host():
-    assert domain_of("https://m.sport.example.co.uk/a") == "example.co.uk"
-    assert domain_of("http://10.0.0.1/a") == "10.0.0.1"
-    assert domain_of("http://www.town.test/a") == domain_of("https://town.test/b") == "town.test"
-    assert domain_of("http://localhost:8080/a") == "localhost:8080"
-
-
-def test_key_of_a_short_text_includes_its_title():
-    assert compared_words("Fire", "For subscribers only.") == ["fire", "for", "subscribers", "only"]
-    long = "word " * 60
-    assert compared_words("Fire", long) == words(long)
 
 
 def test_fingerprint_depends_on_the_words_only():

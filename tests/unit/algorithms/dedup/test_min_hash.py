@@ -38,12 +38,6 @@ def test_excerpt_shares_as_many_bands_as_shingles():
     assert sum(count >= MIN_SHARED_BANDS for count in counts) > 0.99 * len(counts)
 
 
-def test_different_texts_in_one_language_share_no_band():
-    rng = random.Random(4)
-    texts = [prose(rng, 300) for _ in range(60)]
-    assert not any(shared(one, other) for one in texts for other in texts if one is not other)
-
-
 @settings(max_examples=40)
 @given(st.lists(st.sampled_from(VOCABULARY[:20]), min_size=5, max_size=30))
 def test_text_that_is_repeated_adds_only_the_shingles_at_the_seams(text):

@@ -29,14 +29,11 @@ def shifted(times, seconds):
     return tuple(time - seconds for time in times)
 
 
-@pytest.mark.parametrize(("hours", "found"), [(23, []), (24, [DEAD_FEED]), (1000, [DEAD_FEED])])
-def test_feed_is_dead_after_a_day(hours, found):
-    assert kinds(feeds=[Failing("http://a.example/rss", NOW - hours * HOUR, "status 404")]) == found
-
-
-@pytest.mark.parametrize(("hours", "found"), [(23, []), (24, [UNREACHABLE])])
-def test_source_is_unreachable_after_a_day(hours, found):
-    assert kinds(feeds=[Failing("http://a.example", NOW - hours * HOUR, "timeout", UNREACHABLE)]) == found
+@pytest.mark.parametrize("kind", [DEAD_FEED, UNREACHABLE])
+@pytest.mark.parametrize(("hours", "is_failing"), [(23, False), (24, True), (1000, True)])
+def test_feed_is_dead_and_source_unreachable_after_a_day(kind, hours, is_failing):
+    failing = Failing("http://a.example/rss", NOW - hours * HOUR, "status 404", kind)
+    assert kinds(feeds=[failing]) == [kind] * is_failing
 
 
 @pytest.mark.parametrize(("days", "said"), [(4, "4 days"), (100, "3 months"), (3587.2, "10 years")])
@@ -79,16 +76,6 @@ def test_source_is_silent_after_ten_times_its_usual_interval(published, found):
 )
 def test_extraction_fails_if_few_of_many_pages_become_documents(failed, stored, found):
     assert kinds(sites=[SiteHealth("http://a.example", (), failed, "no_text", stored)]) == found
-
-
-def test_message_about_failing_extraction_has_the_numbers_and_the_reason():
-    site = SiteHealth("http://a.example", (), 81, "no_text", 19)
-    (alarm,) = alarms_of([], [site], Limits(), NOW, Pause())
-    assert alarm.subject == "http://a.example"
-    assert alarm.message.startswith(
-        "19 of the 100 pages of the last day that look like articles became documents, the others failed (for "
-        "example: no text); "
-    )
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,3 @@ def test_upper_bound_is_a_quantile_of_the_gamma_distribution(items, deviations):
     rate = ArrivalRate(items, HOUR)
     exact = gamma.ppf(norm.cdf(deviations), items + PRIOR_ITEMS) / (HOUR + PRIOR_SECONDS)
     assert rate.upper_per_s(deviations) == pytest.approx(exact, rel=0.04)
-
-
-def test_elapsed_time_of_zero_changes_nothing():
-    assert ArrivalRate(1.0, 2.0).after(5, 0.0) == ArrivalRate(1.0, 2.0)
-    assert ArrivalRate(1.0, 2.0).after(0, 0.5) == ArrivalRate(1.0, 2.5), "a short time counts a little"

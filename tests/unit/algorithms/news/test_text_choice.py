@@ -44,11 +44,6 @@ def test_paragraphs_are_chosen_without_an_extractor():
     assert article_blocks([*menu(), *paragraphs(), *comments()], "") == paragraphs()
 
 
-def test_extractor_that_found_something_else_is_overruled():
-    found = "\n".join(one.text for one in comments())
-    assert set(article_blocks([*menu(), *paragraphs(), *comments()], found)) >= set(paragraphs())
-
-
 @pytest.mark.parametrize(
     ("text", "other"), [("हिन्दी", "हादसा नदी"), ("ไทยรัฐที่นี่", "ไฟ น"), ("العَرَبِيَّة", "الع دار"), ("İzmir", "Zmir")]
 )
@@ -77,10 +72,6 @@ def test_words_of_large_pages_are_not_all_read(monkeypatch):
     columns = features(blocks, "", "", "wind roof")
     assert columns["in the description"].tolist() == [1, 1, 0]
     assert columns["like the description"].tolist() == pytest.approx([1, 2 / 3, 0])
-
-
-def test_page_without_blocks_has_no_article():
-    assert article_blocks([], "text") == []
 
 
 @given(st.lists(st.tuples(st.floats(0.001, 0.999), st.integers(1, 9)), min_size=1, max_size=7))

@@ -62,28 +62,6 @@ def test_rules_are_learnt_from_enough_labels_and_kept():
     assert not learn(book, SITE, 0.0), "not before there are more labels"
 
 
-def test_nothing_is_learnt_if_learning_is_disabled():
-    book = classifier()
-    labelled(book, range(100))
-    assert not learn(book, SITE, 0.0)
-    assert not book.has_rules(SITE)
-
-
-def test_next_run_learns_only_after_further_labels():
-    labels = [StoredLabel(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0) for n in range(20)]
-    labels += [StoredLabel(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
-    first = classifier(learns=True)
-    first.recall(labels)
-    learnt = learn(first, SITE, 0.0)
-    assert learnt, "these labels were not used yet"
-    again = UrlClassifier({"paper.example": learnt.rules}, learns=True, fit_factor=2.0, else_factor=0.01)
-    again.recall(labels)
-    labelled(again, range(20, 49))
-    assert not learn(again, SITE, 1.0)
-    labelled(again, range(49, 50))
-    assert learn(again, SITE, 1.0), "at 100 labels, as without the break"
-
-
 def test_labels_that_are_later_than_the_rules_were_not_used_for_them():
     """A kill between the label that made rules due and the rules: they are learnt after the next label."""
     labels = [StoredLabel(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0, None, float(n)) for n in range(50)]
@@ -130,15 +108,6 @@ def test_rules_that_could_not_be_learnt_are_due_again_at_the_next_label():
     labelled(book, [20])
     assert learn(book, SITE, 0.0)
     book.record_failure("given-up.example", LearningTask({}, {}, frozenset(), None))
-
-
-def test_rules_that_fail_are_learnt_again():
-    book = classifier(learns=True)
-    labelled(book, range(20))
-    assert learn(book, SITE, 0.0)
-    for number in range(100, 150):  # 90 labels, which are not enough by themselves
-        book.label(SITE, f"{SITE}/news/{number}-a-story-about-{number}.html", -3.5)
-    assert learn(book, SITE, 1.0)
 
 
 def test_fingerprint_changes_with_everything_that_affects_queue_slots():
@@ -281,10 +250,3 @@ def test_domain_that_comes_back_does_not_teach_the_other_domains_twice():
     after = learnt_by(book)
     assert after[:3] == before[:3], "of the site that stayed"
     assert [slot.queue for _, slot in after] == [slot.queue for _, slot in before]
-
-
-def test_lists_that_show_new_articles_have_a_queue_of_their_own():
-    book = with_prior()
-    assert book.record_listing(SITE, f"{SITE}/tag/fire/", 8)
-    assert book.slot(SITE, f"{SITE}/tag/storm/").queue == LISTS
-    assert book.slot(SITE, f"{SITE}/about/storm/").queue == OTHER

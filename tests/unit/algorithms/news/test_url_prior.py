@@ -1,12 +1,10 @@
 """The prior tells which URLs are probably articles, and adapts to the crawl and to each site."""
 
 import random
-from pathlib import Path
 
 import pytest
 
 from bench.news.url_rules import COMMON, UNSEEN, drawn
-from crawlers import algorithms
 from crawlers.algorithms.news import url_prior
 from crawlers.algorithms.news.url_features import MAX_CHARS, features_of
 from crawlers.algorithms.news.url_prior import MAX_LABELS, UrlPrior
@@ -74,11 +72,6 @@ def test_memory_is_bounded(monkeypatch):
     for number in range(200):
         prior.label(f"{number}.example", f"/{'x' * (number % 20 + 1)}/{'y' * (number % 19 + 1)}", True)
     assert len(prior._of_crawl) == 30
-
-
-def test_weights_are_small_enough_to_be_shipped():
-    assert (Path(algorithms.__file__).parent / OF_URLS).stat().st_size < 50_000
-    assert "" in shipped_weights(OF_URLS)
 
 
 def test_features_are_bounded_and_depend_on_the_url_only():

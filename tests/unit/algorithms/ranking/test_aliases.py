@@ -34,10 +34,3 @@ def test_long_chain_is_followed_once():
     assert aliases.get(1) == 2
     assert aliases.representative(1) == 10_000
     assert aliases.get(1) == aliases.get(5000) == 10_000
-
-
-def test_page_moves_once():
-    aliases = Aliases()
-    aliases.add(1, 2)
-    aliases.add(1, 3)
-    assert aliases.representative(1) == 2

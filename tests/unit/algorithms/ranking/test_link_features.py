@@ -1,7 +1,5 @@
 """The features of links, and their ids."""
 
-from array import array
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -110,12 +108,6 @@ def test_lengths_of_anchors_are_in_classes():
         ["8 or more words"],
         ["8 or more words"],
     ]
-
-
-def test_url_that_no_page_links_to_has_neither_place_nor_page():
-    row = link_features(SITE, f"{SITE}/x", 1, 0, LinkPlace("", "", ""))
-    assert [row[at] for kind in ("place", "path", "page", "anchor") for at in columns(kind)] == [NONE] * 7
-    assert isinstance(row, array)
 
 
 def test_deep_pages_are_alike():

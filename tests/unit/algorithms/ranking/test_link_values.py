@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.link_features import FEATURES, NONE, TABLE_SIZE, WIDTH, link_features
+from crawlers.algorithms.ranking.link_features import FEATURES, NONE, TABLE_SIZE, WIDTH
 from crawlers.algorithms.ranking.link_values import BLOCK, MAX_ETA, MIN_ETA, OPTIMISM, LinkValues
-from crawlers.items import LinkPlace
 
 ids = st.lists(
     st.one_of(st.just(NONE), st.integers(1, 60), st.integers(1, TABLE_SIZE - 1)), min_size=WIDTH, max_size=WIDTH
@@ -34,10 +33,6 @@ def uncertainty(values, row):
     return (float(values.scores(rows(row))[0]) - math.fsum(values.parts(row))) / OPTIMISM
 
 
-def link(name, site="http://a.test", anchor=""):
-    return list(link_features(site, f"{site}/{name}/page.html", 1, 1, LinkPlace("ul/li", "ul/li", anchor)))
-
-
 @given(histories, st.lists(ids, max_size=8))
 def test_values_are_a_function_of_the_rewards_in_their_order(history, links):
     one, other = told(history), LinkValues()
@@ -48,14 +43,6 @@ def test_values_are_a_function_of_the_rewards_in_their_order(history, links):
     assert one.values(rows(*links)).tobytes() == other.values(rows(*links)).tobytes()
 
 
-@given(histories, st.lists(ids, min_size=1, max_size=40))
-def test_scores_are_the_same_one_by_one_and_all_at_once(history, links):
-    values = told(history)
-    together = values.scores(rows(*links))
-    assert together.tolist() == [values.scores(rows(row))[0] for row in links]
-    assert together.tolist() == values.scores(np.asfortranarray(rows(*links))).tolist()
-
-
 def test_scores_of_many_links_are_those_of_each():
     rng = np.random.default_rng(1)
     many = rng.integers(0, TABLE_SIZE, (2 * BLOCK + 3, WIDTH)).astype(np.uint32)
@@ -64,6 +51,7 @@ def test_scores_of_many_links_are_those_of_each():
         values.learn(row, 2.0)
     scores = values.scores(many)
     assert scores.tolist() == [values.scores(many[at : at + 1])[0] for at in range(len(many))]
+    assert scores.tolist() == values.scores(np.asfortranarray(many)).tolist()
 
 
 @given(histories, ids, rewards)
@@ -103,10 +91,3 @@ def test_page_without_links_is_a_step_down():
     values.learn(row, 0.0)
     total = 2.0 + sum(feature.variance for feature in FEATURES)
     assert values.parts(row) == pytest.approx([-feature.variance / total for feature in FEATURES])
-
-
-def test_prior_decides_before_anything_is_learnt():
-    word = link("x", anchor="Changelog")[7]
-    values = LinkValues({word: 1.0})
-    scores = values.scores(rows(link("x", anchor="Licence"), link("x", anchor="Changelog")))
-    assert scores[1] - scores[0] == pytest.approx(1.0)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, NewsScores
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.items import QueueSlot
-from crawlers.storage.schema.score_tables import SCORE_ROWS
 
 
 def scores_of(*pages, weighs_links=True):
@@ -62,13 +61,6 @@ def test_redirect_to_a_page_that_was_fetched_leaves_its_revisit_alone():
     assert scores.queue(2) == REVISIT, "or it would be fetched as a new page, and its links stored twice"
 
 
-def test_links_do_not_requeue_a_fetched_page():
-    scores = scores_of(1, 2)
-    scores.fetched(2, {})
-    assert scores.fetched(1, {2: 1.0}) == []
-    assert scores.queue(2) == GONE
-
-
 @given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from([OTHER, ARCHIVE, FIT, FRESH]), st.floats(0, 1))))
 def test_recalled_scores_equal_the_stored_ones(placed):
     scores = scores_of(*range(1, 10))
@@ -91,7 +83,3 @@ def test_small_gains_are_withheld_until_they_matter_and_none_is_lost():
     assert rises[:6] == [True, True, True, False, True, False]
     assert sum(rises) < 20
     assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1
-
-
-def test_records_have_the_columns_of_the_table_in_the_store():
-    assert SCORE_ROWS[NewsScores.table]._fields[4:] == NewsScores.columns

@@ -12,6 +12,7 @@ from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST, MAX_HOPS, ORD
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
+from crawlers.storage.schema.score_tables import SCORE_ROWS
 
 WEIGHTS = Weights(0.5, 0.25, 0.25)
 OPTIONS = OrderOptions(
@@ -38,6 +39,11 @@ def test_priorities_are_finite_numbers(name):
     priority = ORDERS[name](OrderOptions()).priority(32_767, MAX_HOPS)
     assert isinstance(priority, float)
     assert abs(priority) < 1e300
+
+
+@pytest.mark.parametrize("kind", [NewsScores, OPIC, TopicScores])
+def test_records_have_the_columns_of_the_table_in_the_store(kind):
+    assert SCORE_ROWS[kind.table]._fields[4:] == kind.columns
 
 
 def history(scores):

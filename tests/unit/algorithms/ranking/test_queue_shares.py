@@ -23,11 +23,6 @@ def taken(shares, waiting, times):
     return counts
 
 
-def test_shares_are_exact_to_one_page():
-    counts = taken(QueueShares(explore=0.05, archive=0.1), EVERYTHING, 1000)
-    assert counts == {OTHER: 50, ARCHIVE: 100, FIT: 850}
-
-
 def test_due_pages_do_not_count_against_the_shares():
     shares = QueueShares(explore=0.5, archive=0.0)
     assert taken(shares, [REVISIT, *EVERYTHING], 100) == {REVISIT: 100}

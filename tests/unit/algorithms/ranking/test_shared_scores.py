@@ -87,16 +87,6 @@ def test_cash_that_arrives_at_an_alias_goes_to_its_page_and_that_of_a_gone_page_
     assert scores.cash(3) == pytest.approx(0.25 + 2 / 3)
 
 
-def test_page_that_moved_to_another_worker_takes_its_cash_along():
-    scores = OPIC()
-    for page in (1, 2):
-        scores.add_waiting(page, 0)
-    scores.share([], 0.0)
-    assert scores.moved_away(1) == 0.5
-    assert scores.moved_away(1) == 0.0
-    assert (scores.total_cash(), scores.pages) == (0.5, 1)
-
-
 # Importance ------------------------------------------------------------------------------------------
 
 
@@ -132,18 +122,6 @@ def test_importance_is_that_of_one_process(make, exchange_p, apart, error):
     shared, single = estimate(crawl.weights().__getitem__, pages), estimate(alone.weight, pages)
     assert l1(shared, single / single.sum()) < apart
     assert l1(shared, exact(links)) < error
-
-
-def test_importance_is_wrong_if_the_cash_of_messages_is_lost():
-    crawl = divided(200, 4, random.Random(4), OPIC)
-    rng = random.Random(1)
-    for _ in range(12_000):
-        worker = rng.randint(1, 4)
-        crawl.fetched(crawl.best(worker))
-        crawl.messages.clear()
-        crawl.round(worker)
-    truth = exact({page: list(targets) for page, targets in crawl.web.items()})
-    assert l1(estimate(crawl.weights().__getitem__, 200), truth) > 0.2
 
 
 # Topics ----------------------------------------------------------------------------------------------

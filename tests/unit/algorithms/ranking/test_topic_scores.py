@@ -1,6 +1,5 @@
 """The scores of a topic crawl satisfy `PageScores`, and their parts follow the formulas."""
 
-import random
 from fractions import Fraction
 from math import log1p
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
-from crawlers.storage.schema.score_tables import SCORE_ROWS
 
 PAGES = range(1, 9)
 pages = st.sampled_from(PAGES)
@@ -125,23 +123,6 @@ def test_scores_rise_with_each_part(weights, anchors, levels, ranks):
     assert all(worse <= better for worse, better in zip(scores.parts(1), scores.parts(2), strict=True))
 
 
-@given(st.integers(0, 10_000))
-def test_breadth_reads_a_graph_level_by_level(seed):
-    rng = random.Random(seed)
-    links = {page: rng.sample(range(1, 41), 3) for page in range(1, 41)}
-    scores, levels, read = TopicScores(STRATEGIES["breadth"]), {1: 0}, {}
-    scores.add_waiting(1, 0)
-    while waiting := [page for page in levels if scores.queue(page) == 0]:
-        page = max(waiting, key=lambda page: (scores.score(page), -page))
-        read[page] = levels[page]
-        for target in links[page]:
-            levels[target] = min(levels.get(target, 99), levels[page] + 1)
-            if target not in read:  # else it would wait again
-                scores.add_waiting(target, levels[target])
-        scores.fetched(page, {target: rng.random() for target in links[page]})
-    assert list(read.values()) == sorted(read.values())
-
-
 @given(mixes, events, events)
 def test_recalled_scores_continue_as_if_never_interrupted(weights, before, after):
     undisturbed, recalled = told(weights, before), TopicScores(weights)
@@ -167,39 +148,3 @@ def test_page_is_read_once_and_a_repeated_batch_adds_nothing(weights, history, p
     assert scores.queue(page) == GONE
     assert not scores.fetched(page, links)
     assert {one: (scores.queue(one), *scores.record(one)) for one in PAGES} == before
-
-
-def test_page_waits_until_it_is_read_moved_or_gone():
-    scores = TopicScores(STRATEGIES["mixed"])
-    assert scores.queue(1) == GONE, "never found"
-    for page in (1, 2, 3, 4):
-        scores.add_waiting(page, 1)
-        assert scores.queue(page) == 0
-    scores.fetched(1, {})
-    scores.record_alias(2, 4)
-    scores.remove_page(3)
-    assert [scores.queue(page) for page in (1, 2, 3, 4)] == [GONE, GONE, GONE, 0]
-    scores.add_waiting(3, 0)
-    assert scores.queue(3) == 0, "it may be fetched now"
-    assert scores.record(3)[1] == 0
-    scores.add_waiting(3, 3)
-    assert scores.record(3)[1] == 0, "the shortest path counts"
-    assert scores.offset(0) == 0.0
-
-
-def test_target_inherits_the_better_parts():
-    scores = TopicScores(STRATEGIES["mixed"])
-    scores.recall(1, 0, (0.9, 5, 0.1))
-    scores.recall(2, 0, (0.2, 3, 0.7))
-    assert list(scores.record_alias(1, 2)) == [2]
-    assert scores.record(2) == (0.9, 3, 0.7)
-    assert scores.record(1) == (0.9, 5, 0.1)
-    scores.recall(3, 0, (0.1, 9, 0.0))
-    assert not scores.record_alias(3, 2), "no part is better"
-    assert not scores.record_alias(2, 77)
-    assert scores.queue(77) == GONE, "an unknown target stays unknown"
-    assert scores.queue(2) == GONE
-
-
-def test_records_have_the_columns_of_the_table_in_the_store():
-    assert SCORE_ROWS[TopicScores.table]._fields[4:] == TopicScores.columns

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.traps import trap_watch
@@ -67,45 +67,6 @@ def test_listing_of_thirty_thousand_texts_is_never_cut(width):
     assert not cuts
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://h/page?n={page}&zz={session}",
-        "http://h/{word}?zz={session}",
-        "http://h/{session}/page",
-        "http://h/page.php/{session}",
-    ],
-)
-@pytest.mark.parametrize("digits", [8, 32])
-def test_session_parameter_of_unknown_name_is_cut(url, digits):
-    pages, cuts = crawl(Sessions(url, digits), TrapWatch())
-    assert cuts
-    assert len(pages) < 2_500
-
-
-def test_script_that_serves_a_calendar_and_a_listing_loses_only_the_calendar():
-    class Shared:
-        calendar, listing = Calendar(), Listing(1_000, 2)
-
-        def start(self):
-            return "http://h/"
-
-        def fetch(self, url):
-            if url == self.start():
-                text, links = "home", [self.calendar.start(), self.listing.start()]
-            else:
-                part = self.calendar if "cal" in url else self.listing
-                text, links = part.fetch(url.replace("?page=cal&", "?").replace("?page=list&", "?"))
-            return text, [
-                link.replace("/cal?", "/x?page=cal&").replace("/index.php?", "/x?page=list&") for link in links
-            ]
-
-    pages, cuts = crawl(Shared(), TrapWatch(), most=20_000)
-    assert sum("page=list" in url for url, _, _ in pages) == 1_000
-    assert cuts
-    assert all("page=cal" in url for url in cuts)
-
-
 def test_many_small_traps_of_one_script_are_cut_without_its_rich_part():
     watch = TrapWatch()
     words = ["".join(chr(0x67 + int(digit)) for digit in str(number)) for number in range(10, 30)]
@@ -141,17 +102,6 @@ def test_cut_waits_for_the_end_of_the_level():
         watch.observe(f"http://h/user?id={number}", 3, content_signature("Please log in"))
         assert watch.verdict(f"http://h/user?id={number}", 3) is None
     assert watch.verdict("http://h/user?id=501", 4) == "trap_content 500 /user?id=#"
-
-
-PAGES = st.lists(
-    st.tuples(
-        st.sampled_from(["cal?d=", "x?v=a&zz=9f86d081884c7d65&n=", "x?v=b&n=", "y?zz=4e07408562bedb8b&n=", "p"]),
-        st.integers(1, 80),  # pages of a run
-        st.integers(1, 60),  # texts they share
-        st.integers(0, 5),  # the level
-    ),
-    max_size=20,
-)
 
 
 def simulated(runs):
@@ -192,15 +142,6 @@ def tiny(monkeypatch):
     for name, value in {"MIN_PAGES": 20, "WINDOW_PAGES": 10, "MAX_SAMPLE": 16}.items():
         monkeypatch.setattr(trap_watch, name, value)
     monkeypatch.setattr(TrapWatch.__init__, "__defaults__", (20, 5))
-
-
-@settings(max_examples=60)
-@given(PAGES, st.randoms(use_true_random=False))
-def test_order_within_levels_changes_no_verdict(runs, rng):
-    pages = simulated(runs)
-    expected = run(pages)
-    rng.shuffle(pages)
-    assert run(pages) == expected
 
 
 @pytest.mark.usefixtures("tiny")

@@ -8,7 +8,7 @@ import pytest
 from bench.news.url_rules import SCHEMAS, labelled
 from crawlers.algorithms.news.url_prior import UrlPrior
 from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
-from crawlers.algorithms.url_rules.rule_learner import HAND, RuleLearner, UrlRule, learn_rules
+from crawlers.algorithms.url_rules.rule_learner import RuleLearner, UrlRule, learn_rules
 
 SITE = "https://www.example.org"
 
@@ -24,11 +24,6 @@ def taught(articles, others):
 
 def learn(learner, now, known=()):
     return learn_rules(learner.task(known), now)
-
-
-def test_a_manual_rule_was_not_learnt():
-    rule = UrlRule("/news/", 0.9, HAND)
-    assert (rule.is_pinned, rule.support, rule.precision_low, rule.learnt_at) == (False, 0, 0.0, 0.0)
 
 
 def taught_one_by_one(learner, labels):
@@ -110,12 +105,6 @@ def test_accurate_rules_are_not_learnt_again():
     for number in range(39):
         learner.label(f"{SITE}/photo/{number}.html", False)
     assert not learner.is_due
-
-
-def test_nothing_is_learnt_from_articles_alone():
-    learner = taught(500, 4)
-    assert not learner.is_due
-    assert learn(learner, 0.0) == []
 
 
 def test_manually_forbidden_rule_is_not_learnt_again():

@@ -13,17 +13,6 @@ from crawlers.errors import ConfigError
 from tests.support.expressions import matches
 
 
-def test_expression_is_matched_in_full():
-    assert matches("/news/[0-9]+", "/news/17")
-    assert not any(
-        matches("/news/[0-9]+", target) for target in ("/news/17/", "/en/news/17", "/news/17?page=2", "/News/17")
-    )
-    assert [target for target in ("/a", "/b", "/ab", "/b/") if matches("/a|/b", target)] == ["/a", "/b"]
-    assert matches("^/x$", "/x")
-    assert matches("(?i)/X", "/x")
-    assert matches("/é.", "/éж")
-
-
 def test_matches_of_the_part_after_except_are_left_out():
     rule = "/news/.* except /news/page/[0-9]+ except .*/print"
     targets = ("/news/a", "/news/page/2", "/news/page/x", "/news/a/print", "/print")

@@ -53,19 +53,6 @@ def test_kinds_of_known_texts(text, kind):
     assert kind_of(text) == kind
 
 
-@pytest.mark.parametrize(
-    ("text", "families"),
-    [
-        ("7", {"digits"}), ("1999", {"digits", "long"}), ("20240501", {"digits", "long"}),
-        ("123456", {"digits", "long"}), ("2024-05-01", {"dashed"}), ("middle-east", {"dashed"}),
-        ("who-won-it", {"dashed", "title"}), ("who-won-1234567", {"dashed", "title"}),
-        ("", set()), ("news", set()), ("p60bhj", set()), ("%D0%BF%D1%80", set()), ("v1.2", set()),
-    ],
-)  # fmt: skip
-def test_families_of_known_texts(text, families):
-    assert {name for name, (kinds, _) in FAMILIES.items() if kind_of(text) in kinds} == families
-
-
 def test_url_is_split_into_tokens():
     tokens = tokens_of("/news/cup.final.html/?id=5&id=7&print&x=")
     assert tokens is not None
@@ -73,13 +60,6 @@ def test_url_is_split_into_tokens():
     assert tokens.has_slash
     assert [token.text for token in tokens.segments] == ["news", "cup.final"]
     assert {key: token.text for key, token in tokens.values.items()} == {"id=": "5", "": "print", "x=": ""}
-
-
-def test_only_the_last_segment_has_an_extension():
-    tokens = tokens_of("/2024/v1.2/cup/final.html")
-    assert tokens is not None
-    assert tokens.shape == Shape(4, ".html", None)
-    assert [token.text for token in tokens.segments] == ["2024", "v1.2", "cup", "final"]
 
 
 @pytest.mark.parametrize("target", ["//", "/a//b", "/a//", "/.htaccess"])

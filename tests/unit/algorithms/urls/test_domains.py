@@ -15,20 +15,6 @@ END = "\n// ===END PRIVATE DOMAINS===\n"
 
 
 @pytest.mark.parametrize(
-    ("site", "group"),
-    [
-        ("https://www.lib.uni.ru", "uni.ru"),
-        ("http://uni.ru:8080", "uni.ru"),
-        ("http://a.uni.ac.uk", "uni.ac.uk"),
-        ("http://a.xn--80ak6aa92e.xn--p1ai", "xn--80ak6aa92e.xn--p1ai"),
-        ("https://uni.ru.", "uni.ru"),
-    ],
-)
-def test_all_hosts_of_a_registered_domain_are_one_site(site, group):
-    assert domain_group(site) == group
-
-
-@pytest.mark.parametrize(
     "authority",
     ["127.0.0.1:8600", "[::1]:8600", "localhost", "a.test:8600", "ru", "co.uk", "..", "=1+1"],
 )

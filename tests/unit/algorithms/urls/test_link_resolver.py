@@ -2,7 +2,6 @@
 
 import gc
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,14 +58,6 @@ def test_cached_links_equal_newly_resolved_ones(pages, size):
                 assert plain(links[href]) == uncached(page, href, charset)
 
 
-def test_pages_of_other_charsets_share_no_links():
-    resolver = LinkResolver()
-    for href in ("x?я", "/x?я"):
-        assert resolver.directory("http://h/a/1", "cp1251")[href].url.endswith("?%FF")
-        assert resolver.directory("http://h/a/2", "koi8-r")[href].url.endswith("?%D1")
-        assert resolver.directory("http://h/a/3")[href].url.endswith("?%D1%8F")
-
-
 def test_same_link_of_two_pages_is_resolved_once():
     resolver = LinkResolver()
     for href in ("b.html", "/b", "http://other.example/", "mailto:x"):
@@ -109,8 +100,3 @@ def test_evicted_directory_still_resolves_links_and_is_freed():
     del links
     gc.collect()
     assert resolver._entries == sum(map(len, resolver._shared.values()))
-
-
-def test_base_that_is_not_a_web_url_is_refused():
-    with pytest.raises(BadUrl, match="scheme data"):
-        LinkResolver().directory("data:text/html,x")

@@ -49,16 +49,6 @@ def test_normalization_is_idempotent(url, options):
     assert normalize(once, options) == once
 
 
-@given(
-    st.lists(st.sampled_from(["a=1", "b=2", "a=2", "c", "d=", "A=1", "a=%3a", "utm_q=1"]), max_size=6),
-    st.randoms(),
-)
-def test_order_of_parameters_is_irrelevant(parameters, rng):
-    url = f"http://h/x?{'&'.join(parameters)}"
-    rng.shuffle(parameters)
-    assert normalize(url) == normalize(f"http://h/x?{'&'.join(parameters)}")
-
-
 @given(st.binary(min_size=1, max_size=20))
 def test_escapes_keep_their_meaning(raw):
     path = "".join(f"%{byte:02x}" if byte % 2 else f"%{byte:02X}" for byte in raw if byte not in b"./")
@@ -126,10 +116,6 @@ def test_longest_url_is_accepted_and_one_more_is_not():
 )
 def test_links_are_joined_as_browsers_do(href, url):
     assert join(BASE, href) == url
-
-
-def test_escaped_and_plain_circumflex_are_one_page():
-    assert normalize("http://h/a^") == normalize("http://h/a%5E") == normalize("http://h/a%5e") == "http://h/a%5E/"
 
 
 @pytest.mark.parametrize("host", ["a^b.example", "a%5Eb.example", "xn--0.pt", "xn--a.example", "xn--a-\xe4.example"])
@@ -225,14 +211,6 @@ def test_no_url_has_credentials(text):
 )
 def test_credentials_are_removed_from_what_is_no_url(raw, without):
     assert without_credentials(raw) == without
-
-
-def test_site_has_no_user_and_no_default_port():
-    assert site_of("https://u:p@Example.com:443/x") == "https://example.com"
-    assert resolve(BASE, "http://u:p@h:81/").site == "http://h:81"
-    assert site_of("http://[::1]:8600/x") == "http://[::1]:8600"
-    with pytest.raises(BadUrl, match="scheme ftp"):
-        site_of("ftp://h/")
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_tables_are_written_again_from_the_store_with_the_same_bytes(crawled):
 
 
 def test_tables_of_a_folder_are_named_like_its_graph_and_leave_those_of_the_whole_site(tmp_path):
-    project = Project(tmp_path)
+    project = Project(tmp_path, SITE_DELAY_SECONDS=0)
     with Web(site=pages({"/": links("/docs/"), "/docs/": links("/docs/a")})) as web:
         origin = web["site"].origin
         assert project.crawl(origin, RESULT_TABLES="pages").status == 0
