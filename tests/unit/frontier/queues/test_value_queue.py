@@ -1,4 +1,4 @@
-"""A queue by learnt values compares the URLs that were found first, although most may only be in the store."""
+"""A queue by what was learnt of links, alone or with scores, chooses alike, whichever URLs are in memory."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_prior import prior_of
+from crawlers.algorithms.ranking.link_relevance import LinkRelevance
+from crawlers.algorithms.ranking.link_table import NO_FEATURES
 from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.queues import value_queue
-from crawlers.frontier.queues.heap_queue import NONE
+from crawlers.frontier.queues.heap_queue import ALL, NONE
 from crawlers.items import LinkPlace
 from tests.support.frontier_scores import entry
 
 SITE = "http://a.test"
 WORDS = {"old": -4.0, "poor": -2.0, "fair": 0.0, "good": 2.0, "news": 4.0}  # with weights that are far from each other
+READ = 10**6  # the number of a page that was read, from which links raise scores
 
 
 def features(word, number=0):
@@ -24,10 +29,10 @@ def features(word, number=0):
 
 
 class WaitingRows:
-    """A frontier store in memory: the waiting pages with their features."""
+    """A frontier store in memory: the waiting pages with their features, None for a home page."""
 
     def __init__(self):
-        self.rows: dict[int, np.ndarray] = {}
+        self.rows: dict[int, np.ndarray | None] = {}
         self.lookups = 0
         self.refills = 0
 
@@ -37,12 +42,16 @@ class WaitingRows:
         self.refills += 1
         return [entry(page) for page in sorted(self.rows) if (0.0, page) > after][:limit]
 
+    def best(self, table, site_id, queue, limit):
+        ordered = sorted((-self.scores.score(page), page) for page in self.rows)
+        return [entry(page)._replace(priority=priority) for priority, page in ordered[:limit]]
+
     def entries(self, page_ids):
         self.lookups += 1
         return [entry(page) for page in page_ids]
 
     def link_features(self, page_ids):
-        return {page: self.rows[page] for page in page_ids}
+        return {page: row for page in page_ids if (row := self.rows[page]) is not None}
 
 
 class Queue:
@@ -52,19 +61,33 @@ class Queue:
         self.most = most
         self.store = WaitingRows()
         self.held: set[int] = set()
-        self.values = LinkValues(prior_of({"url": words}))
+        self.values = self.make_values(words)
+        self.open(ALL)
+
+    def make_values(self, words):
+        return LinkValues(prior_of({"url": words}))
+
+    def open(self, spill_limit):
         self.learning = LinkLearning(self.values, self.store)
         self.learning.compared = self.most
-        self.queue = value_queue.ValueQueue(1, 0, self.learning, self.store, self.held)
+        self.queue = value_queue.ValueQueue(1, 0, self.learning, self.store, self.held, spill_limit)
+
+    def kill(self):
+        """Read the queue from the store."""
+        self.held.clear()
+        self.open(NONE)
+        if self.store.rows:
+            self.queue.refill(self.most)
 
     def push(self, page, word="fair"):
-        self.store.rows[page] = features(word)
+        self.store.rows[page] = None if word is None else features(word)
         self.again(page)
 
     def again(self, page):
         """Push a page that waits again, e.g. after a failure."""
         self.held.discard(page)
-        self.learning.keep_features(page, self.store.rows[page])
+        if (row := self.store.rows[page]) is not None:
+            self.learning.keep_features(page, row)
         self.queue.push(entry(page), self.most)
 
     def pop(self):
@@ -84,6 +107,37 @@ class Queue:
             found.append(self.pop())
             self.end(found[-1])
         return found
+
+
+class ScoredQueue(Queue):
+    """A queue of a topic crawl."""
+
+    def make_values(self, words):
+        self.scores = self.store.scores = TopicScores(STRATEGIES["learnt"])
+        return LinkRelevance(self.scores)
+
+    def push(self, page, word="fair"):
+        self.scores.add_waiting(page, 1)
+        super().push(page, word)
+
+    def raise_to(self, page, worth):
+        """Let a page that was read have a link to *page*."""
+        self.scores.add_waiting(READ, 0)
+        self.scores.fetched(READ, {page: worth})
+        if page not in self.held:
+            self.queue.raise_page(page, self.most)
+
+    def end(self, page, reward=0.0):
+        super().end(page, reward)
+        self.scores.remove_page(page)
+
+    def next(self):
+        """The page that comes next, by the definition."""
+        compared = sorted((-self.scores.score(page), page) for page in self.store.rows if page not in self.held)
+        pages = [page for _, page in compared[: self.most]]
+        rows = [row if (row := self.store.rows[page]) is not None else NO_FEATURES for page in pages]
+        values = self.values.values(np.array(pages), np.stack(rows)).tolist()
+        return min((-value, page) for value, page in zip(values, pages, strict=True))[1]
 
 
 def test_unknown_group_is_tried_before_one_that_disappointed():
@@ -206,9 +260,92 @@ def test_choices_depend_on_nothing_but_what_waits(events, most):
         elif kind == "kill":
             plain.update((page, queue.store.rows[page]) for page in leased)
             leased.clear()
-            queue.held.clear()
-            queue.learning = LinkLearning(queue.values, queue.store)
-            queue.learning.compared = most
-            queue.queue = value_queue.ValueQueue(1, 0, queue.learning, queue.store, queue.held, NONE)
-            queue.queue.refill(most)
+            queue.kill()
     assert sorted([*plain, *leased]) == sorted(queue.store.rows)
+
+
+def test_first_is_computed_again_only_if_something_was_learnt_or_queued(monkeypatch):
+    queue = ScoredQueue()
+    queue.push(1, "news")
+    queue.push(2, "old")
+    computed = []
+    values = queue.values.values
+    monkeypatch.setattr(queue.values, "values", lambda *args: computed.append(1) or values(*args))
+    for _ in range(3):
+        assert queue.queue.first[1] == 1
+    assert len(computed) == 1
+    queue.learning.learn_reward(99, 0.5)
+    assert queue.queue.first[1] == 1
+    queue.push(3, "news")
+    assert queue.queue.first[1] == 1
+    assert len(computed) == 3
+
+
+def test_url_that_rises_over_the_spill_limit_is_read_with_its_features():
+    queue = ScoredQueue(most=2)
+    for page in range(1, 20):
+        queue.push(page, "fair")
+    assert len(queue.queue) < 6
+    queue.raise_to(19, 0.7)
+    assert queue.queue.first[1] == 19
+    assert queue.pop() == 19
+    assert queue.learning._features[19].tolist() == features("fair").tolist()
+
+
+def test_memory_of_scored_urls_is_bounded():
+    queue = ScoredQueue(most=20)
+    for page in range(1, 2_000):
+        queue.push(page, "news" if page % 3 else "fair")
+    assert len(queue.queue) <= 40
+    assert len(queue.queue._entries) <= 2 * (value_queue.LOADED + 2)
+    assert not queue.learning._features
+
+
+SCORED_WORDS = ("old", "fair", "news")
+scored_events = st.lists(
+    st.one_of(
+        st.tuples(st.just("push"), st.sampled_from([*SCORED_WORDS, None])),
+        st.tuples(st.just("push"), st.sampled_from(SCORED_WORDS)),
+        st.tuples(st.just("lease"), st.sampled_from([None, 0.0, 0.1, 0.9])),
+        st.tuples(st.just("rise"), st.tuples(st.integers(0, 100), st.sampled_from([0.1, 0.5]))),
+        st.tuples(st.just("retry"), st.none()),
+        st.tuples(st.just("discard"), st.integers(0, 100)),
+        st.tuples(st.just("kill"), st.none()),
+    ),
+    max_size=60,
+)
+
+
+@given(scored_events, st.integers(1, 5))
+def test_scored_choices_depend_on_nothing_but_what_waits(history, most):
+    """After a kill, as without: the queue is read from the store, and the same URLs are compared."""
+    queue = ScoredQueue(most)
+    leased: list[int] = []
+    number = 0
+    for kind, value in history:
+        waiting = [page for page in queue.store.rows if page not in queue.held]
+        if kind == "push":
+            number += 1
+            queue.push(number, value)
+        elif kind == "lease" and waiting:
+            expected = queue.next()
+            page = queue.pop()
+            assert page == expected
+            if value is None:
+                leased.append(page)
+            else:
+                queue.end(page, value)
+        elif kind == "rise" and waiting:
+            queue.raise_to(waiting[value[0] % len(waiting)], value[1])
+        elif kind == "discard" and waiting:
+            page = waiting[value % len(waiting)]
+            queue.queue.discard(page)
+            queue.again(page)
+        elif kind == "retry" and leased:
+            queue.again(leased.pop())
+        elif kind == "kill":
+            leased.clear()
+            queue.kill()
+    waiting = [page for page in queue.store.rows if page not in queue.held]
+    assert [queue.pop() for _ in waiting] != [] or not waiting
+    assert queue.queue.is_empty
