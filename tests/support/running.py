@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Self
 
-import psycopg
+from sqlalchemy.exc import ProgrammingError
 
 from crawlers.items import State
-from tests.support.processes import Run
+from tests.support.sites.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from tests.support.processes import Ended
-
-QUICK = {"ROBOTS_REST_SECONDS": 0}  # no test waits for a site that is never going to respond
+    from tests.support.processes import Ended, Run
 
 Tables = dict[str, Counter[tuple[Any, ...]]]
 
@@ -57,8 +55,8 @@ class Crawl:
     def __init__(self, folder: Path, hosts: Iterable[str], spider: str = "sitegraph", **settings: object) -> None:
         self.folder = folder
         self.spider = spider
-        self.settings = settings
-        url = str(settings.get("DATABASE_URL", ""))
+        self._project = Project(folder, **settings)
+        url = self._project.database_url
         self.server = url if url.startswith("postgresql") else None
         self._runs: list[Run] = []
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,12 +82,8 @@ class Crawl:
         **settings: object,
     ) -> Run:
         """Start the command; see `Run`."""
-        line = ["crawl", self.spider]
-        for argument in arguments:
-            line += ["-a", argument]
-        for name, value in {**QUICK, **self.settings, **settings}.items():
-            line += ["-s", f"{name}={value}"]
-        run = Run(self.folder, line, is_fresh=is_fresh, before=before)
+        own = [part for argument in arguments for part in ("-a", argument)]
+        run = self._project.start("crawl", self.spider, *own, is_fresh=is_fresh, before=before, **settings)
         self._runs.append(run)
         return run
 
@@ -109,19 +103,12 @@ class Crawl:
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Return rows of the database, [] if its file does not exist; never writes, not even a checkpoint."""
-        if self.server is not None:
-            with (
-                suppress(psycopg.errors.UndefinedTable),
-                psycopg.connect(self.server.replace("+psycopg", "")) as server,
-            ):
-                return server.execute(statement.encode()).fetchall()
-            return []
         try:
-            with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
-                return connection.execute(statement).fetchall()
-        except sqlite3.OperationalError as error:
+            return self._project.query(statement)
+        except (sqlite3.OperationalError, ProgrammingError) as error:
             # The last error: killed while the file was being created, so that a writer must roll it back first.
-            if any(t in str(error) for t in ("unable to open", "no such table", "write a readonly database")):
+            nothing = ("unable to open", "no such table", "does not exist", "write a readonly database")
+            if any(text in str(error) for text in nothing):
                 return []
             raise
 

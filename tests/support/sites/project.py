@@ -67,7 +67,9 @@ class Project:
                     return [tuple(row) for row in connection.execute(text(statement), values)]
             finally:
                 engine.dispose()
-        with closing(sqlite3.connect(f"file:{self.folder / 'crawl.sqlite'}?mode=ro", uri=True)) as connection:
+        with closing(
+            sqlite3.connect(f"file:{self.folder / 'crawl.sqlite'}?mode=ro", uri=True, timeout=30)
+        ) as connection:
             return connection.execute(statement, values).fetchall()
 
     def pages(self, origin: str = "") -> dict[str, tuple[State, str]]:

@@ -243,14 +243,6 @@ def test_pages_of_a_trap_that_others_name_are_read(opened):
     assert named <= read
 
 
-@pytest.mark.usefixtures("little_evidence")
-def test_cuts_depend_neither_on_kills_nor_on_the_order_within_a_level(opened, tmp_path):
-    expected = crawled(opened, calendar)
-    for pages in (100, 190, 260):
-        again = partial(OpenedCrawl, f"sqlite:///{tmp_path}/{pages}.sqlite", None)
-        assert crawled(again, calendar, kill_after=pages, reverse=True) == expected
-
-
 def simulated(site):
     """Return the pages of a simulated site by their paths, behind a home page."""
     host = "http://h"
@@ -269,25 +261,40 @@ class Section(Folders):
         return "http://h/shop/"
 
 
+def check_what_is_said(url, what, number):
+    """Check that summary and reports name the cut of *number* URLs."""
+    with closing(Database(url)) as database, database.read() as connection:
+        crawl = crawl_named(database, None)
+        summary = crawl_summary(database, crawl, 0.0, 1.0, Places([], "", ""))
+        (of_site,) = Sites().found(connection, crawl.id, ReportFilters())
+        traps = list(Traps().found(connection, crawl.id, ReportFilters()))
+    assert any(line.startswith(f"Cut: {SITE[7:]}: ") and what in line for line in summary)
+    assert of_site[[column.name for column in Sites.columns].index("cut")] == number
+    assert sum(int(str(row[1])) for row in traps) == number
+    assert any(what in sentence(str(row[0])) for row in traps)
+
+
 @pytest.mark.usefixtures("little_evidence")
 @pytest.mark.parametrize(
-    ("site", "pages"),
+    ("site", "pages", "cut"),
     [
-        (Filters(3, 4), 5**3),
-        (Section(["one/", "two/", "three/"], path_text, deepest=5), 1 + 3 + 9 + 27 + 81),
-        (Section(["more/"], path_text, deepest=24), 24),
-        (Calendar(), None),
-        (Added(1, 4), None),
-        (Section(["more/"], last_name), None),
-        (Section(MENU, last_name), None),
+        (Filters(3, 4), 5**3, None),
+        (Section(["one/", "two/", "three/"], path_text, deepest=5), 1 + 3 + 9 + 27 + 81, None),
+        (Section(["more/"], path_text, deepest=24), 24, None),
+        (Calendar(), None, None),
+        (Added(1, 4), None, "pages like /shop?f=# repeat the same content"),
+        (Section(["more/"], last_name), None, "a segment occurs 4 times in the path"),
+        (Section(MENU, last_name), None, "pages like /shop/**/about repeat the same content"),
     ],
     ids=[
         *("filters", "folders", "a folder in itself, 24 times"),
         *("calendar", "filters added", "one folder in itself", "menu"),
     ],
 )
-def test_site_is_read_or_cut_whatever_its_order_and_kills(opened, site, pages, tmp_path):
+def test_site_is_read_or_cut_and_said_so_whatever_its_order_and_kills(opened, sqlite_url, site, pages, cut, tmp_path):
     read, left_out = crawled(opened, simulated(site))
+    if cut:
+        check_what_is_said(sqlite_url, cut, len(left_out))
     if pages is None:
         assert left_out
         assert len(read) < 2_000
@@ -295,26 +302,3 @@ def test_site_is_read_or_cut_whatever_its_order_and_kills(opened, site, pages, t
         assert (len(read), left_out) == (1 + pages, set())
     again = partial(OpenedCrawl, f"sqlite:///{tmp_path}/again.sqlite", None)
     assert crawled(again, simulated(site), kill_after=2 * len(read) // 3, reverse=True) == (read, left_out)
-
-
-@pytest.mark.usefixtures("little_evidence")
-@pytest.mark.parametrize(
-    ("site", "what"),
-    [
-        (Added(1, 4), "pages like /shop?f=# repeat the same content"),
-        (Section(["more/"], last_name), "a segment occurs 4 times in the path"),
-        (Section(MENU, last_name), "pages like /shop/**/about repeat the same content"),
-    ],
-    ids=["filters added", "one folder in itself", "menu"],
-)
-def test_what_is_cut_is_said(opened, sqlite_url, site, what):
-    _, left_out = crawled(opened, simulated(site))
-    with closing(Database(sqlite_url)) as database, database.read() as connection:
-        crawl = crawl_named(database, None)
-        summary = crawl_summary(database, crawl, 0.0, 1.0, Places([], "", ""))
-        (of_site,) = Sites().found(connection, crawl.id, ReportFilters())
-        traps = list(Traps().found(connection, crawl.id, ReportFilters()))
-    assert any(line.startswith(f"Cut: {SITE[7:]}: ") and what in line for line in summary)
-    assert of_site[[column.name for column in Sites.columns].index("cut")] == len(left_out)
-    assert sum(int(str(row[1])) for row in traps) == len(left_out)
-    assert any(what in sentence(str(row[0])) for row in traps)
