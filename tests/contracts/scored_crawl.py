@@ -7,17 +7,19 @@ has moved, is unavailable, or is forbidden; each visit draws its result at rando
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.scored_story import Story, name_of, target_of
 from tests.support.frontier_state import counts_of, pending_of
+from tests.support.naive_opic import NaiveOPIC
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
@@ -26,9 +28,60 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import Lease
-    from tests.contracts.scored_story import Links, Name
 
 MAX_CASH_APART = 1e-9
+Name = tuple[int, int]  # of a page: its site, its number there
+Links = dict[Name, int]
+
+
+@cache
+def target_of(name):
+    root = f"http://host{name[0]}.test"
+    return resolve(f"{root}/", f"{root}/p{name[1]}/")
+
+
+@cache
+def name_of(url):
+    host, _, path = url.removeprefix("http://host").partition(".test/p")
+    return int(host), int(path.rstrip("/"))
+
+
+@dataclass
+class Visited:
+    """A page as of its last visit."""
+
+    state: State = State.WAITING
+    text: int = 0  # stands for the content
+    links: Links = field(default_factory=dict)
+    page_changes: int = 0
+    link_changes: int = 0
+
+    def looks(self, state, text):
+        return (self.state, self.text) == (state, text)
+
+
+class Story:
+    """The expected state, in dicts: cash page by page, and the current pages. It shares no code with the frontier."""
+
+    def __init__(self, weight):
+        self.opic = NaiveOPIC(uncrawled_weight=weight)
+        self.pages: dict[Name, Visited] = {}
+
+    def found(self, names, level):
+        for name in names:
+            if name not in self.pages:
+                self.pages[name] = Visited()
+                self.opic.add_waiting(name, level)  # type: ignore[arg-type]
+
+    def paid(self, name):
+        self.opic.fetched(name, dict(self.pages[name].links))  # type: ignore[arg-type]
+
+    def is_now(self, name, state, text, links, *, is_revisit):
+        page = self.pages[name]
+        if is_revisit:
+            page.page_changes += 1
+            page.link_changes += sum(page.links.get(to) != links.get(to) for to in page.links.keys() | links.keys())
+        page.state, page.text, page.links = state, text, links
 
 
 @dataclass(frozen=True)

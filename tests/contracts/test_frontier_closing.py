@@ -19,9 +19,8 @@ from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import GivenUpSite
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.examples import budget
 from tests.contracts.site import NOW, Site
-from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, answer, page_of, target, webs
+from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, answer, budget, page_of, target, webs
 from tests.support.frontier_state import counts_of
 
 if TYPE_CHECKING:

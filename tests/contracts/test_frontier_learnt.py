@@ -12,9 +12,9 @@ from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, Decision, Reward
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
-from tests.contracts.examples import budget
 from tests.contracts.learning_crawls import HARVEST, TOPIC, Accidents, Crawl
 from tests.contracts.site import NOW, Site
+from tests.contracts.webs import budget
 
 both_ways = pytest.mark.parametrize("way", [HARVEST, TOPIC], ids=["harvest", "topic"])
 

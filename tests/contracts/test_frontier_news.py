@@ -57,12 +57,6 @@ def drained(site, now=NOW):
     return paths
 
 
-def test_matching_urls_come_before_all_others(engine):
-    site = news_site(engine)
-    begun(site, "/s1", "/a1", "/p1", "/a2", "/s2")
-    assert drained(site)[:2] == ["/a1", "/a2"]
-
-
 def test_share_of_the_downloads_goes_to_other_urls(engine):
     site = news_site(engine, explore_share=0.1, archive_share=0.2)
     begun(site, *(f"/{kind}{number:02}" for kind in "asp" for number in range(40)))
@@ -127,14 +121,6 @@ def test_failed_page_is_revisited(engine):
     site.frontier.acknowledge(lease, Decision(page, revisit_at=NOW + 90), NOW + 60)
     assert site.frontier.next_due(NOW + 60) == 30
     assert site.rows()["/"]["state"] == State.DONE
-
-
-def test_page_without_a_next_visit_is_finished(engine):
-    site = news_site(engine)
-    begun(site, revisit_at=NOW + 60)
-    end(site, site.one(NOW + 60), now=NOW + 60)
-    assert site.frontier.next_due(NOW + 60) is None
-    assert not site.frontier.is_waiting
 
 
 @pytest.mark.both_stores

@@ -10,8 +10,7 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage import site_opening
 from tests.contracts.fading import Fading
-from tests.contracts.scored_crawl import ScoredCrawl, Way
-from tests.contracts.scored_story import name_of, target_of
+from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
 
 SCORED = [name for name in ORDERS if ORDERS[name](OrderOptions()).scores is not None]
 TINY = (1, 2, 5)

@@ -5,8 +5,7 @@ import pytest
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.frontier.values import Decision
 from crawlers.items import Page, State
-from tests.contracts.scored_crawl import ScoredCrawl, Way
-from tests.contracts.scored_story import name_of, target_of
+from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
 from tests.contracts.site import NOW, Site
 
 

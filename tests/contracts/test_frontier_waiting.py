@@ -52,13 +52,6 @@ def leased(site, now):
     return [lease.site_id for lease in site.frontier.lease(now, 1)]
 
 
-def test_crawl_waits_for_a_good_site_until_its_delay_is_over(engine):
-    good, poor = opened(engine, {"delay_s": 2.0}, {})
-    assert leased(poor, NOW) == leased(poor, NOW + 1.9) == []
-    assert good.frontier.next_due(NOW + 0.5) == 1.5
-    assert leased(good, NOW + 2.0) == [good.id]
-
-
 NEAR = Weights(0.0, 1.0, 0.0)  # the score of a page on level n is 1/(n + 1)
 
 
@@ -90,18 +83,13 @@ def test_crawl_that_compares_pages_waits_for_nothing_without_a_budget(engine):
     assert leased(good, NOW) == [poor.id]
 
 
-def test_crawl_does_not_wait_if_the_awake_site_is_nearly_as_good(engine):
-    good, other = opened(engine, {"delay_s": 2.0}, {}, patience=Patience(0.5, 60.0))
-    assert good.frontier.next_due(NOW) == 0.0
-    assert leased(good, NOW) == [other.id]
-
-
 @pytest.mark.parametrize(
     "limits",
     [
         {"page_budget": 0},
         {"patience": Patience()},
         {"patience": Patience(0.0, 60.0)},
+        {"patience": Patience(0.5, 60.0)},  # the awake site is nearly as good
         {"patience": Patience(0.9, 0.0)},
         {"patience": Patience(0.9, 60.0, timeout_s=0.001)},
         {"rule": RULES["roundrobin"](RuleOptions())},

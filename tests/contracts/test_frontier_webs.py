@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from crawlers.frontier.values import Candidate, Decision, Lease
 from crawlers.items import Page, State
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.examples import budget
 from tests.contracts.webs import (
     BANNED,
     MAX_ATTEMPTS,
@@ -22,6 +21,7 @@ from tests.contracts.webs import (
     Row,
     Way,
     answer,
+    budget,
     expected,
     page_of,
     target,

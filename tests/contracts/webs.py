@@ -11,6 +11,7 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
@@ -144,3 +145,9 @@ def webs(draw, most_pages=14):
         PageSpec(draw(kinds) if page else Kind.PAGE, tuple(draw(st.lists(ways, max_size=6))), draw(failures))
         for page in range(size)
     )
+
+
+def budget(examples):
+    """Return a decorator with which a test tries that many *examples*, the same in each run, in any time."""
+    checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=checks)

@@ -87,14 +87,34 @@ def made(database, monkeypatch):
 # Times ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("deadline_s", "round_s"), [(30.0, ROUND_S), (5.0, 1.0), (2.0, 0.4)])
-def test_rounds_are_due_every_second_or_five_times_in_a_deadline(made, deadline_s, round_s):
-    one = made(deadline_s=deadline_s)
-    one.round()
-    one.now += round_s - 0.01
-    assert not one.membership.is_round_due(lacks_pulls=False)
-    one.now += 0.02
-    assert one.membership.is_round_due(lacks_pulls=False)
+@pytest.mark.parametrize(
+    ("options", "others", "best_index", "took_s", "pause_s"),
+    [
+        ({}, 0, 1.0, 0.0, ROUND_S),  # or five times in a deadline
+        ({"deadline_s": 5.0}, 0, 1.0, 0.0, 1.0),
+        ({"deadline_s": 2.0}, 0, 1.0, 0.0, 0.4),
+        ({"page_budget": 10}, 0, 1.0, 0.0, ROUND_S),
+        ({"page_budget": 10}, 1, 1.0, 0.0, 2 / 12),  # of all workers together, 12 a second
+        ({"page_budget": 10}, 2, 1.0, 0.0, 3 / 12),
+        ({"page_budget": 10}, 1, 1.0, 0.001, 2 / 12),
+        ({"page_budget": 10}, 1, 1.0, 0.003, 0.3),  # a hundredth of the time at most
+        ({"page_budget": 10}, 1, 1.0, 0.5, ROUND_S),
+        ({"page_budget": 10}, 1, None, 0.0, ROUND_S),  # without an index
+        ({"page_budget": 10}, 1, 0.0, 0.0, ROUND_S),
+    ],
+)
+def test_rounds_are_due_every_second_and_quickly_if_sites_of_a_budget_are_compared(
+    made, options, others, best_index, took_s, pause_s
+):
+    one = made(**options)
+    for _ in range(others):
+        one.join()
+    found = one.round(best_index=best_index)
+    one.membership.note(found.round, took_s)
+    started = one.now
+    while not one.membership.is_round_due(lacks_pulls=False):
+        one.now += 0.001
+    assert one.now - started == pytest.approx(pause_s, abs=0.002)
 
 
 def test_worker_that_lacks_pulls_asks_soon_and_at_least_as_often_as_others(made):
@@ -109,41 +129,13 @@ def test_worker_that_lacks_pulls_asks_soon_and_at_least_as_often_as_others(made)
     assert hasty.membership.is_round_due(lacks_pulls=True)
 
 
-@pytest.mark.parametrize(("took_s", "pause_s"), [(0.0, 2 / 12), (0.001, 2 / 12), (0.003, 0.3), (0.5, ROUND_S)])
-def test_quick_rounds_of_a_budget_take_at_most_a_hundredth_of_the_time(made, took_s, pause_s):
-    one = made(page_budget=10)
-    one.join()
-    found = one.round(best_index=1.0)
-    one.membership.note(found.round, took_s)
-    waited = next(n / 1000 for n in range(1100) if _is_due(one, n / 1000))
-    assert waited == pytest.approx(pause_s, abs=0.002)
-
-
-@pytest.mark.parametrize("best_index", [None, 0.0])
-def test_rounds_are_not_quick_without_an_index(made, best_index):
-    one = made(page_budget=10)
-    one.join()
-    one.round(best_index=best_index)
-    assert not _is_due(one, ROUND_S - 0.01)
-    one.round(best_index=1.0)
-    assert _is_due(one, ROUND_S - 0.01)
-
-
-def _is_due(one, after_s):
-    one.now += after_s
-    try:
-        return one.membership.is_round_due(lacks_pulls=False)
-    finally:
-        one.now -= after_s
-
-
 def test_worker_asks_less_often_after_each_round_that_grants_nothing(made):
     one = made(page_budget=10)
     granted = one.round()
     pauses = []
-    for found in (granted.round, granted.round, granted.round, granted.round, granted.round, granted.round):
+    for _ in range(6):
         one.membership.submit(one, one.membership.report, lacks_pulls=True)
-        one.membership.note(found, 0.0)
+        one.membership.note(granted.round, 0.0)
         pauses.append(round(next_s(one), 2))
     assert pauses == [0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
     one.membership.submit(one, one.membership.report, lacks_pulls=True)

@@ -17,7 +17,6 @@ from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.items import SiteLimits
 from crawlers.storage.database import Database
 from tests.support.opened_crawl import OpenedCrawl, rounds, target
-from tests.support.workers_of_web import stored_cash
 
 SITES = [f"http://s{number}.test" for number in range(6)]
 
@@ -63,12 +62,6 @@ def silence(crawl, seconds=100.0):
             f"UPDATE worker SET beat_at = beat_at - {seconds} WHERE id = {crawl.crawl.session.row.worker_id}"
         )
     database.close()
-
-
-def cash(crawl):
-    """Return the cash of the crawl, wherever it is, as of the last commit."""
-    crawl.crawl.session.writer.flush()
-    return stored_cash(crawl.crawl.session.database, crawl.crawl.session.row.id)
 
 
 def owners(crawl):
@@ -225,30 +218,6 @@ def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, m
     assert not two.crawl.sites.is_site_of_crawl("http://z.test"), "from now on, links to it are external at once"
 
 
-def test_cash_of_links_to_a_refused_site_survives_the_worker_that_paid_it(opened, monkeypatch):
-    mission = {"scope": Scope("all", SITES[:2])}
-    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 2)
-    one, two = (opened(2, mission, ORDER="aopic") for _ in range(2))
-    rounds(two, one, two)
-    (lease,) = two.leases()
-    pages = "SELECT url, level, (SELECT count(*) FROM link) FROM page ORDER BY id"
-    before = two.rows(pages)
-    # It sees a single site of the crawl, as if the other one had been discovered since.
-    monkeypatch.setattr(two.crawl.session, "sites_elsewhere", lambda names: (set(), 1))
-    two.end(lease, cross_site_links=[(target("http://x.test/"), 1)])
-    two.crawl.session.writer.flush()
-    ((source, carried, count),) = one.rows("SELECT source_id, carried, count FROM message")
-    assert (source, count) == (lease.id, 0)
-    assert carried > 0.1
-    assert cash(one) == pytest.approx(1.0, abs=1e-12)
-    two.kill()
-    silence(two, 5.0)
-    rounds(one)
-    assert one.rows("SELECT count(*) FROM message") == [(0,)]
-    assert cash(one) == pytest.approx(1.0, abs=1e-12)
-    assert one.rows(pages) == before
-
-
 # Deaths
 
 
@@ -288,28 +257,6 @@ def test_budget_is_obeyed_exactly(opened, budget):
     assert crawls[0].rows("SELECT count(*), sum(used) FROM pull, worker")[0][0] == budget * 3
     assert all(crawl.crawl.is_budget_exhausted for crawl in crawls)
     assert not any(crawl.crawl.has_pending for crawl in crawls)
-
-
-@pytest.mark.parametrize(
-    ("rule", "budget", "workers", "pause_s"),
-    [
-        ("auto", 0, 3, 1.0),
-        ("auto", 400, 1, 1.0),
-        ("auto", 400, 2, 1 / 6),
-        ("auto", 400, 3, 0.25),
-        ("roundrobin", 400, 3, 1.0),
-    ],
-)
-def test_workers_that_compare_sites_of_a_budget_share_a_number_of_rounds(opened, rule, budget, workers, pause_s):
-    crawls = [opened(6, {"page_budget": budget, "counts_rewards": True}, RULE=rule) for _ in range(workers)]
-    rounds(*crawls)
-    one = crawls[0]
-    for _ in range(2):
-        one.round()
-        one.now += pause_s - 0.01
-        assert not one.crawl.rounds.is_due
-        one.now += 0.02
-        assert one.crawl.rounds.is_due
 
 
 # The end

@@ -31,16 +31,6 @@ def queue(shares=None, waiting=(), numbers=None):
     return SiteQueue(SiteRow(1, "http://a.test", 1, None, 0.0), {}, bounded, shares, waiting, 0, scores)  # type: ignore[arg-type]
 
 
-def test_discarded_url_is_gone_and_the_others_keep_their_order():
-    site = queue()
-    for number in (5, 3, 1, 4, 2):
-        site.push(entry(number, number), 16)
-    site.discard(3)
-    site.discard(99)
-    assert [site.pop().id for _ in range(4)] == [1, 2, 4, 5]
-    assert not site.ready
-
-
 def test_empty_queue_needs_a_refill_only_when_the_store_may_have_more():
     site = queue(QueueShares(explore=0.0, archive=0.0), numbers={**dict.fromkeys(range(1, 8), FIT), 20: OTHER})
     for number in range(1, 8):

@@ -14,7 +14,7 @@ from crawlers.storage.database import Database
 from crawlers.storage.pulls import Pull, pulls_of
 from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.news_tables import PollRow
-from crawlers.storage.schema.score_tables import ImportanceRow, NewsScoreRow, OrderTotalsRow
+from crawlers.storage.schema.score_tables import ImportanceRow, NewsScoreRow
 from crawlers.storage.schema.tables import GivenUpSite, GivenUpSource, PullRow, crawl, site, worker
 from crawlers.storage.workers import Report
 from tests.support.stored_rows import begin, ended_page, new_page, write_rows
@@ -210,18 +210,6 @@ def test_sites_without_work_are_counted_if_there_are_very_many(shared, monkeypat
     shared.give_up(*shared.sites)
     with shared.database.write() as connection:
         assert workers.claim_share(connection, shared.id, second, 1, 3) == shared.sites[1:3], "half of four"
-
-
-@pytest.mark.both_stores
-def test_scores_stay_relative_to_the_worker_that_wrote_them(shared):
-    a, *others = shared.sites
-    shared.write(OrderTotalsRow(shared.id, shared.first, "[]", "[2]"))
-    with shared.database.write() as connection:
-        connection.execute(update(site).where(site.c.id == a).values(base="[1]"))
-    shared.lose(1.0, dead=(shared.first,))
-    with shared.database.read() as connection:
-        bases = connection.execute(select(site.c.base).order_by(site.c.id)).scalars().all()
-    assert bases == ["[1]", *("[2]" for _ in others)], "the first site had not been opened by it"
 
 
 def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(shared):

@@ -14,6 +14,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import NewPage, PageLinks
 from crawlers.storage.writer import Writer
+from tests.support.processes import until
 from tests.support.stored_rows import new_page
 
 if TYPE_CHECKING:
@@ -53,24 +54,6 @@ def spoil(database):
         connection.execute(text("DROP TABLE link"))
 
 
-class Commits:
-    """Counts the commits of a database, and lets a test wait for them."""
-
-    def __init__(self, database):
-        self._changed = threading.Condition()
-        self.number = 0
-        event.listen(database.engine, "commit", self._count)
-
-    def _count(self, _connection):
-        with self._changed:
-            self.number += 1
-            self._changed.notify_all()
-
-    def wait_for(self, number):
-        with self._changed:
-            assert self._changed.wait_for(lambda: self.number >= number, PATIENCE_S)
-
-
 @pytest.fixture
 def make(database):
     """Return writers for the test's database, which are closed at the end."""
@@ -99,14 +82,13 @@ def test_flush_writes_early_only_what_was_submitted_before(database, make):
         with writer._changed:
             assert writer._changed.wait_for(lambda: not writer._queue, PATIENCE_S)
         writer.submit(changes(2))
-        commits = Commits(database)
     flushing.join(PATIENCE_S)
     writer._thread.join(0.1)  # time for a premature commit
     for number in (3, 4):
         writer.submit(changes(number))
-    commits.wait_for(3)
+    until(lambda: writer.commits.number == 2, "the commit of a full batch")
     writer.flush()
-    assert commits.number == 3, "the test's own, the flush, and a full batch"
+    assert writer.commits.number == 2
     assert stored(database) == [1, 2, 3, 4]
 
 
