@@ -8,12 +8,9 @@ from sqlalchemy import select
 
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
-from crawlers.storage import crawls
 from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, PollRow, document
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from crawlers.storage.schema.tables import EndedPage, NewPage
-from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import page_ids, write_rows
+from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -28,8 +25,7 @@ class NewsStore:
 
     def __init__(self, database: Database, name: str = "news", sites: tuple[str, ...] = (SITE, OTHER)) -> None:
         self.database = database
-        rows = [SiteRow(0, site, 1, None, 0.0) for site in sites]
-        begun = crawls.begin(database, name, "news", rows, {}, 0.0)
+        begun = begin(database, *sites, name=name, mission="news")
         self.id = begun.id
         self.sites = {row.site: row.id for row in begun.sites}
 
@@ -41,11 +37,10 @@ class NewsStore:
         state = more.get("state", State.DONE)
         (number,) = page_ids(self.database, 1)
         url, at = site + path, more.get("state_at", fetched_at)
-        place = (number, self.sites[site], url_key(url), url, 0, 1, 0, 0.0, int(State.WAITING), None, None, None)
-        ended = (number, int(state), reason or None, 1, fetched_at, at, 200, None, None, None, None, None, None, 9)
+        ended = {"reason": reason or None, "fetched_at": fetched_at, "state_at": at, "size_bytes": 9}
         self.write(
-            NewPage(*place, at, at),
-            EndedPage(*ended, None, None),
+            new_page(number, self.sites[site], key=url_key(url), url=url, level=1, found_at=at, state_at=at),
+            ended_page(number, state, **ended),
             NewsScoreRow(number, self.sites[site], queue, 0.0, 0.0, 0.0),
         )
         return number

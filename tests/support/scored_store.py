@@ -9,11 +9,9 @@ from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import begin
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow
-from crawlers.storage.schema.tables import EndedPage, NewPage, PageLinks
-from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import page_ids, write_changes_of
+from crawlers.storage.schema.tables import PageLinks
+from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,21 +61,14 @@ def store(
 ) -> Stored:
     """Store a crawl of *pages*, all read *rounds* times by AOPIC, whatever its recorded *order*."""
     names = sorted({site_of(one.url) for one in pages})
-    rows = [SiteRow(0, site, 1, None, 0.0) for site in names]
-    crawl = begin(
-        database,
-        name,
-        mission,
-        rows,
-        {"settings": {"ORDER": order, "AOPIC_WINDOW_VISITS": 2.0, **(settings or {})}},
-        0.0,
-    )
+    recorded = {"ORDER": order, "AOPIC_WINDOW_VISITS": 2.0, **(settings or {})}
+    crawl = begin(database, *names, name=name, mission=mission, **recorded)
     sites = {row.site: row.id for row in crawl.sites}
     ids = dict(zip((one.url for one in pages), page_ids(database, len(pages)), strict=True))
     changes = ChangeSet()
     for one in pages:
         page_id, site_id, key = ids[one.url], sites[site_of(one.url)], url_key(one.url)
-        changes.add(NewPage(page_id, site_id, key, one.url, 0, 1, 0, 0.0, 0, None, None, None, 10.0, 0.0))
+        changes.add(new_page(page_id, site_id, key=key, url=one.url, level=1, found_at=10.0))
         if one.moved_to:
             state, moved_to = State.MOVED, ids[one.moved_to]
         else:
@@ -85,8 +76,8 @@ def store(
         if one.links is None and not one.moved_to:
             continue
         content = (one.body or one.url).encode().hex().zfill(32)[-32:] if state is State.DONE else None
-        ended = (page_id, int(state), None, 1, 20.0, 20.0, 200, moved_to, content, 0, one.title)
-        changes.add(EndedPage(*ended, None, None, 9, None, None))
+        read = {"fetched_at": 20.0, "state_at": 20.0, "title": one.title, "size_bytes": 9}
+        changes.add(ended_page(page_id, state, moved_to=moved_to, content_hash=content, content_signature=0, **read))
         counts: dict[int, int] = {}
         for url in one.links or ():
             counts[ids[url]] = counts.get(ids[url], 0) + 1

@@ -8,9 +8,8 @@ from sqlalchemy import insert
 
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl
-from tests.support.stored_missions import add_mission_rows
+from tests.support.stored_missions import add_mission_rows, add_sitemap_rows
 from tests.support.stored_site import Stored, store
-from tests.support.stored_sitemaps import add_sitemap_rows
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database

@@ -8,11 +8,10 @@ import numpy as np
 
 from crawlers.algorithms.ranking.link_features import link_features, text_of
 from crawlers.algorithms.urls.keys import url_key
-from crawlers.items import LinkPlace, State
+from crawlers.items import LinkPlace
 from crawlers.storage import crawls
-from crawlers.storage.schema.tables import EndedPage, LinkFeaturesRow, NewPage, PullRow
-from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import page_ids, write_rows
+from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
+from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,18 +37,14 @@ def store_harvest(
     reward: str = "new_links",
 ) -> int:
     """Store a crawl that read the home page and the *web*'s pages of each site; return its number."""
-    rows = [SiteRow(0, site, 1, None, 0.0) for site in web]
-    crawl = crawls.begin(database, name, mission, rows, {"settings": {"ORDER": order, "REWARD": reward}}, 0.0)
+    crawl = begin(database, *web, name=name, mission=mission, ORDER=order, REWARD=reward)
     for site in crawl.sites:
         pages = [LinkedPage("/", 50.0), *web[site.site]]
         for number, one in zip(page_ids(database, len(pages)), pages, strict=True):
             url, level = f"{site.site}{one.path}", int(one.path != "/")
-            write_rows(
-                database, NewPage(number, site.id, url_key(url), url, 0, level, 0, 0.0, 0, None, None, None, 0, 0)
-            )
-            ended = (int(State.DONE), None, 1, 1.0, 1.0, 200, None, None, None, one.text)
-            write_rows(database, EndedPage(number, *ended, None, "text/html", 9, None, None))
-            write_rows(database, PullRow(site.id, number, one.reward, 1.0))
+            ended = ended_page(number, title=one.text, content_type="text/html", size_bytes=9)
+            found = new_page(number, site.id, key=url_key(url), url=url, level=level)
+            write_rows(database, found, ended, PullRow(site.id, number, one.reward, 1.0))
             if order == "learnt" and level:
                 features = link_features(site.site, url, level, 0, LinkPlace("ul/li", "ul/li", one.text))
                 write_rows(database, LinkFeaturesRow(number, text_of(np.array(features, np.uint32))))

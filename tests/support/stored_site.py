@@ -16,10 +16,9 @@ from crawlers.storage.schema.tables import (
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
-    NewPage,
     PageLinks,
 )
-from tests.support.stored_rows import add_sites, page_ids, write_changes_of
+from tests.support.stored_rows import add_sites, new_page, page_ids, write_changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,9 +65,7 @@ def store(
         page, page_id = pages[index], ids[index]
         url = f"{base}{page.path}"
         body = (page.body or page.path).encode().hex().zfill(32)[-32:]
-        changes.add(
-            NewPage(page_id, site_id, resolve(url, "").key, url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0)
-        )
+        changes.add(new_page(page_id, site_id, key=resolve(url, "").key, url=url, level=page.level))
         moved_to = None if page.moved_to is None else ids[page.moved_to]
         status = {DONE: 200, MOVED: 301}.get(page.state, 404)
         content_hash = body if page.state is DONE else None
