@@ -47,7 +47,7 @@ setup(
     install_requires=requirements("requirements.in"),
     extras_require={
         "postgresql": [line for line in nodes if line.startswith("psycopg")],
-        "render": [line for line in development if line.startswith(("playwright", "scrapy-playwright"))],
+        "render": [line for line in development if line.startswith("playwright")],
         "dev": development,
     },
     entry_points={

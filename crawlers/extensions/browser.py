@@ -1,4 +1,4 @@
-"""Renders pages in Chromium, by scrapy-playwright.
+"""Renders pages in Chromium, by Playwright.
 
 The browser has no network of its own. It gets the page as it was downloaded, and what the scripts request is downloaded
 by the crawl, with its limits and rules (`SubRequests`). Each page has a browser of its own while it is rendered, a
@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy import Request, signals
+from scrapy import signals
 
 from crawlers.errors import FrontierError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, owner_of
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import Self
 
+    from playwright.async_api import Playwright
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
     from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.crawl.running_crawl import Crawl
@@ -155,7 +156,9 @@ class Browser:
         self._largest = settings.getint("DOWNLOAD_MAXSIZE")
         self._chromiums = Chromiums(self._launch)
         self._hosts: Hosts | None = None
-        self._handler: ScrapyPlaywrightDownloadHandler | None = None  # None: no site is rendered
+        self._options: dict[str, Any] = {}  # of each Chromium
+        self._playwright: Playwright | None = None
+        self._starting = asyncio.Lock()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -167,16 +170,8 @@ class Browser:
     def _open(self, crawl: Crawl) -> None:
         if not crawl.rendered.are_any:
             return
-        from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler  # an extra, and slow to import
-
-        settings = self._crawler.settings
-        if settings.get("LOG_LEVEL") != "DEBUG":  # failures have a state and a reason
-            logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)
         self._hosts = Hosts(self._crawler)
-        self._handler = ScrapyPlaywrightDownloadHandler.from_crawler(self._crawler)
-        self._handler.config.target_closed_max_retries = 0  # else it goes on in a browser that is not ours
-        self._handler.config.navigation_timeout_ms = self._timeout_s * 1000
-        self._handler.config.launch_options = {
+        self._options = {
             "executable_path": crawl.rendered.browser,
             "headless": True,
             "chromium_sandbox": os.geteuid() != 0,  # Chromium refuses to start for root with it
@@ -191,12 +186,16 @@ class Browser:
         logger.info("Pages are rendered by %s", crawl.rendered.browser)
 
     async def _launch(self) -> Any:
-        assert self._handler is not None
-        return await self._handler.browser_provider.launch_browser()
+        from playwright.async_api import async_playwright  # an extra, and slow to import
+
+        async with self._starting:
+            if self._playwright is None:
+                self._playwright = await async_playwright().start()
+        return await self._playwright.chromium.launch(**self._options)
 
     async def _close(self) -> None:
-        if self._handler is not None:
-            await self._handler.close()
+        if self._playwright is not None:
+            await self._playwright.stop()
 
     async def render(self, request: Request, response: Response) -> Rendered:
         """Return the document of *response* after its scripts ran.
@@ -263,7 +262,6 @@ class Browser:
         return DownloadRefusedError(Reason.BROWSER_FAILED.of(message[:200]), FAILED)
 
     async def _document(self, url: str, requests: SubRequests, browser: Any, opened: _OpenedPage) -> str:
-        assert self._handler is not None
         task = asyncio.current_task()
         assert task is not None
         is_over = asyncio.Event()  # the time in which scripts may act
@@ -290,24 +288,11 @@ class Browser:
         page.on("close", closed)
         devtools = await context.new_cdp_session(page)  # of the protocol of Chromium's developer tools
 
-        async def prepare(page: Any, _: Request) -> None:
-            await page.add_init_script(CHANCE)
-            await page.route("**", requests.answer)
-            devtools.on("Emulation.virtualTimeBudgetExpired", lambda _: is_over.set())
-            await devtools.send(VIRTUAL_TIME, {"policy": "pause", "initialVirtualTime": began_at})
-
-        await self._handler.download_request(
-            Request(
-                url,
-                meta={
-                    "playwright": True,
-                    "playwright_include_page": True,
-                    "playwright_page": page,
-                    "playwright_page_goto_kwargs": {"wait_until": "commit"},
-                    "playwright_page_init_callback": prepare,
-                },
-            )
-        )
+        devtools.on("Emulation.virtualTimeBudgetExpired", lambda _: is_over.set())
+        await page.add_init_script(CHANCE)
+        await page.route("**", requests.answer)
+        await devtools.send(VIRTUAL_TIME, {"policy": "pause", "initialVirtualTime": began_at})
+        await page.goto(url, wait_until="commit", timeout=0)  # the time is limited by our caller
         policy = {"policy": "pauseIfNetworkFetchesPending", "budget": VIRTUAL_S * 1000}
         await devtools.send(VIRTUAL_TIME, policy)
         await is_over.wait()

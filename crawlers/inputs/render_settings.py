@@ -41,7 +41,7 @@ class RenderedSites:
 
 def browser_path(settings: SettingValues) -> str:
     """Return the path of RENDER_BROWSER, or of the first installed one of PROGRAMS; raises `ConfigError`."""
-    if find_spec("scrapy_playwright") is None:
+    if find_spec("playwright") is None:
         raise ConfigError(
             "RENDER=playwright needs further packages; install the project again, with them, from the folder of its "
             "source: pip install '/path/to/crawlers-project[render]', or, if pipx installed it: pipx install --force "

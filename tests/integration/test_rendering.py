@@ -24,8 +24,8 @@ SETTINGS = {"SITEMAPS_ENABLED": 0, "RENDER_TIMEOUT_SECONDS": 100}
 
 @pytest.fixture(scope="module", autouse=True)
 def chromium():
-    if find_spec("scrapy_playwright") is None:
-        unavailable("no scrapy-playwright installed")
+    if find_spec("playwright") is None:
+        unavailable("no Playwright installed")
     if not any(map(shutil.which, PROGRAMS)):
         unavailable("no Chromium installed")
 

@@ -37,11 +37,10 @@ class World:
         crawler: Any = SimpleNamespace(settings=settings)
         self.browser: Any = Browser(crawler)
         self.browser._hosts = object()
-        self.browser._handler = SimpleNamespace(download_request=self._download)
         self.browser._chromiums = SimpleNamespace(acquire=self._take, give_back=self._give_back)
         session = SimpleNamespace(on=lambda *_: None, send=self._nothing)
         self._page = SimpleNamespace(
-            on=self.handlers.__setitem__, add_init_script=self._nothing, route=self._nothing, context=None
+            on=self.handlers.__setitem__, add_init_script=self._nothing, route=self._nothing, goto=self._go
         )
         self._context = SimpleNamespace(new_page=self._opened, new_cdp_session=lambda _: self._nothing(session))
 
@@ -61,8 +60,7 @@ class World:
         self.usable.append(is_usable)
         self.handlers["close"](self._page)  # as Playwright does when we close the page
 
-    async def _download(self, request):
-        await request.meta["playwright_page_init_callback"](self._page, request)
+    async def _go(self, *_, **__):
         self._happens(self)
 
     def reason(self):
