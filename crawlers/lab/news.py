@@ -12,7 +12,7 @@ from crawlers.algorithms.news.iteration_counts import Iteration, merged
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
-from crawlers.lab.options import check
+from crawlers.lab.options import check, label_of
 from crawlers.lab.yield_chart import draw_curves
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
@@ -101,9 +101,7 @@ def curves_of(database: Database, names: Sequence[str | None]) -> list[NewsCurve
             raise ConfigError(
                 f"CRAWL={crawl.name} has no iterations: it is not a news crawl, or has just begun; name another crawl"
             )
-        is_alone = sum(other.name == crawl.name for other in crawls) == 1
-        label = crawl.name if is_alone else f"{crawl.name} ({crawl.id})"
-        found.append(NewsCurves(crawl, label, iterations, days))
+        found.append(NewsCurves(crawl, label_of(crawl, crawls), iterations, days))
     return found
 
 

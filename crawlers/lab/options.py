@@ -14,11 +14,12 @@ from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from scrapy.settings import BaseSettings
 
     from crawlers.options.file_kinds import FileKind
+    from crawlers.storage.queries import NamedCrawl
 
 
 PAGE_BUDGET = 2000
@@ -88,12 +89,23 @@ def check(opts: argparse.Namespace, settings: BaseSettings, table: FileKind = CS
 
 def rule_names(text: str | None) -> list[str]:
     """Return the rules in *text*, separated by commas, or all; raises `ConfigError` for an unknown one."""
-    known = [name for name in RULES if name != "best"]  # "best" needs scores, but here pages only have rewards
+    # "best" needs scores, but here pages only have rewards
+    return chosen_names("--rules", text, [name for name in RULES if name != "best"])
+
+
+def chosen_names(option: str, text: str | None, known: Sequence[str]) -> list[str]:
+    """Return the names in *text*, separated by commas, or all *known* ones; raises `ConfigError` for another one."""
     names = known if text is None else [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise ConfigError(f"--rules: {unknown[0]!r} is unknown; choose one of: {', '.join(sorted(known))}")
-    return names
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"{option}: {name!r} is unknown; choose one of: {', '.join(known)}")
+    return list(dict.fromkeys(names))
+
+
+def label_of(crawl: NamedCrawl, crawls: Sequence[NamedCrawl]) -> str:
+    """Return the name of *crawl*, and its number if another one of *crawls* has the same name."""
+    is_alone = sum(other.name == crawl.name for other in crawls) == 1
+    return crawl.name if is_alone else f"{crawl.name} ({crawl.id})"
 
 
 def page_budget(opts: argparse.Namespace) -> int:

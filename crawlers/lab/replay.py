@@ -47,10 +47,7 @@ if TYPE_CHECKING:
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
 LEARNT = "learnt"
-KNOWN_BY = {
-    "bfs": None,
-    LEARNT: (LEARNT,),
-}  # orders of crawls that store what is needed
+ORDERS = ("bfs", LEARNT)  # that can be replayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +120,7 @@ class InOrder:
 def add_options(parser: argparse._ArgumentGroup) -> None:
     """Add the options of the replay to *parser*."""
     parser.add_argument("--reward", choices=tuple(REWARDS), help="reward of the rules (default: the setting REWARD)")
-    parser.add_argument("--order", choices=tuple(KNOWN_BY), help="page order (default: that of the crawl)")
+    parser.add_argument("--order", choices=ORDERS, help="page order (default: that of the crawl)")
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
@@ -137,10 +134,10 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     try:
         crawl = crawl_named(database, named_by(opts.crawl, settings))
         order = settings_of(database, crawl.id).get("ORDER") or settings.get("ORDER")
-        if opts.order and (known_by := KNOWN_BY[opts.order]) and order not in known_by:
+        if opts.order == LEARNT != order:
             raise ConfigError(
-                f"--order {opts.order}: CRAWL={crawl.name} has ORDER={order}, and only crawls with "
-                f"ORDER={' or '.join(known_by)} store what it needs of links; crawl with one of these first"
+                f"--order {LEARNT}: CRAWL={crawl.name} has ORDER={order}, and only crawls with ORDER={LEARNT} store "
+                "what it needs of links; crawl with that first"
             )
         # What an order that learns reads next depends on the rule, so that the order of the crawl says nothing.
         is_as_read = opts.order is None and order != LEARNT

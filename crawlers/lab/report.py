@@ -19,6 +19,7 @@ from crawlers.lab import yield_chart
 from crawlers.lab.options import check
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.figures import COLOURS
 from crawlers.reports.link_worths import feature_worths
 from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
@@ -30,11 +31,12 @@ from crawlers.storage.workers import has_work
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.bandits.pull_trace import Moment
+    from crawlers.lab.yield_chart import Point
     from crawlers.reports.link_worths import FeatureWorth
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
@@ -119,7 +121,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         _write(Path(opts.out), moments, names)
         print(f"{opts.out}: {len(moments)} {plural(len(moments), 'line')}")
     if opts.picture:
-        yield_chart.draw_sites(Path(opts.picture), crawl.name, moments, names)
+        yield_chart.draw_curves(Path(opts.picture), crawl.name, _panels(moments, names))
         print(f"{opts.picture}: {len(names)} {plural(len(names), 'site')}")
 
 
@@ -188,6 +190,21 @@ def _index(index: float | None) -> str:
     if index is None or math.isinf(index):
         return f"{'-' if index is None else 'due':>9}"
     return f"{index:9.3f}"
+
+
+def _panels(moments: Sequence[Moment], names: Mapping[Hashable, str]) -> dict[str, dict[str, list[Point]]]:
+    """Return the curves of the busiest sites over time: pages read, links found and index."""
+    busiest = sorted(moments[-len(names) :], key=lambda one: -one.own_pulls)[: len(COLOURS)]
+    curves = {names[site.arm]: [one for one in moments if one.arm == site.arm] for site in busiest}
+    panels: dict[str, Callable[[Moment], float]] = {
+        "pages read of the site": lambda one: one.own_pulls,
+        "found": lambda one: one.earned,
+        "index of the rule": lambda one: math.nan if one.index is None or math.isinf(one.index) else one.index,
+    }
+    return {
+        label: {name: [(one.pulls, value(one)) for one in curve] for name, curve in curves.items()}
+        for label, value in panels.items()
+    }
 
 
 def _write(path: Path, moments: Sequence[Moment], names: Mapping[Hashable, str]) -> None:

@@ -10,7 +10,7 @@ from crawlers.cli.project_command import whole_number
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.lab import yield_chart
-from crawlers.lab.options import check
+from crawlers.lab.options import check, chosen_names
 from crawlers.lab.simulation.experiment import checkpoints
 from crawlers.lab.simulation.topic_comparison import Curves, compare
 from crawlers.lab.topic_runs import as_they_ran, replayed
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from crawlers.lab.topic_runs import Runs
 
 HELP = "compares topic crawls as they ran, or replays other strategies on the web of one."
-MAX_POINTS = 12
-COLUMNS = 6  # of the table if no --points are given
+COLUMNS = 6  # of the table
 TITLES = {
     "similarity": "average similarity of the pages read",
     "authorities": "share of the {0} best authorities read",
@@ -48,7 +47,6 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
     )
     parser.add_argument("--topic", metavar="FILE.yaml", help="replay the keywords of another topic")
     parser.add_argument("--pages", type=int, metavar="N", default=1000, help="pages to replay (default: %(default)s)")
-    parser.add_argument("--points", metavar="N,N", help="numbers of pages read, one for each column of the table")
     parser.add_argument(
         "--authorities", type=int, metavar="N", default=100, help="pages that count as important (default: %(default)s)"
     )
@@ -58,8 +56,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Compare, print the tables and write the files that *opts* names; raises `ConfigError` before anything is done."""
     important = whole_number("--authorities", opts.authorities, 1)
     most = whole_number("--pages", opts.pages, 1)
-    points = None if opts.points is None else _points(opts.points)
-    strategies = _strategies(opts.strategies)
+    strategies = chosen_names("--strategies", opts.strategies, list(STRATEGIES))
     if opts.crawls and (opts.crawl or opts.strategies or opts.topic):
         raise ConfigError(
             "--crawls compares crawls as they ran, but --crawl, --strategies and --topic replay one; leave out either"
@@ -77,7 +74,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         database.close()
     longest = max(map(len, found.read.values()))
     print(_head(runs, found))
-    print(_tables(found, points or _round_points(longest)))
+    print(_tables(found, _round_points(longest)))
     dense = found.curves(checkpoints(longest))
     if opts.out:
         _write(Path(opts.out), dense)
@@ -92,28 +89,10 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         print(f"{opts.picture}: {len(dense)} runs")
 
 
-def _points(text: str) -> list[int]:
-    try:
-        points = sorted({int(one) for one in text.split(",")})
-    except ValueError:
-        points = []
-    if not points or points[0] < 1 or len(points) > MAX_POINTS:
-        raise ConfigError(f"--points {text}: expected at most {MAX_POINTS} numbers of at least 1, separated by commas")
-    return points
-
-
 def _round_points(longest: int) -> list[int]:
     """Return 1, 2, 5, 10, 20 … pages, up to the length of the longest run."""
     points = [step * 10**power for power in range(len(str(longest))) for step in (1, 2, 5)]
     return [point for point in points if point <= longest][-COLUMNS:]
-
-
-def _strategies(text: str | None) -> list[str]:
-    names = list(STRATEGIES) if text is None else [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in STRATEGIES]
-    if unknown:
-        raise ConfigError(f"--strategies: {unknown[0]!r} is unknown; choose one of: {', '.join(STRATEGIES)}")
-    return list(dict.fromkeys(names))
 
 
 def _head(runs: Runs, found: Comparison) -> str:

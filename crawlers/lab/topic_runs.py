@@ -11,6 +11,7 @@ from crawlers.algorithms.topic.terms import Terms
 from crawlers.algorithms.topic.vectors import STRATEGIES, Topic, topic_of
 from crawlers.errors import ConfigError
 from crawlers.inputs.topic_file import read_topic
+from crawlers.lab.options import label_of
 from crawlers.lab.simulation.topic_replay import replay
 from crawlers.lab.topic_web import StoredWeb, links_between
 from crawlers.storage.queries import crawl_named
@@ -50,7 +51,7 @@ def as_they_ran(database: Database, names: Sequence[str]) -> Runs:
     same: dict[int, int] = {}  # by page: the first page with its URL
     read: dict[str, list[int]] = {}
     for crawl in crawls:
-        pages = read[_label(crawl, crawls)] = []
+        pages = read[label_of(crawl, crawls)] = []
         for page in read_pages(database, crawl.id):
             same[page.id] = numbers.setdefault(page.url, page.id)
             pages.append(same[page.id])
@@ -124,11 +125,6 @@ def _terms(database: Database, crawl: NamedCrawl) -> dict[str, float]:
 
 def _words(terms: Mapping[str, float]) -> str:
     return " ".join(list(terms)[:5])
-
-
-def _label(crawl: NamedCrawl, crawls: Sequence[NamedCrawl]) -> str:
-    is_alone = sum(other.name == crawl.name for other in crawls) == 1
-    return crawl.name if is_alone else f"{crawl.name} ({crawl.id})"
 
 
 def _empty(crawl: NamedCrawl) -> ConfigError:

@@ -11,13 +11,14 @@ from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, checkpoints
 from crawlers.reports.figures import COLOURS, STYLES, figure
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
-    from crawlers.algorithms.bandits.pull_trace import Moment
     from crawlers.lab.simulation.experiment import Measured
+
+    Point = tuple[float, float]
 
 BANDED = 4  # rules; more bands would hide each other
 COLUMNS = 3  # diagrams in a row
@@ -50,27 +51,7 @@ def _diagram(place: Axes, suite: str, webs: Sequence[Measured], page_budget: int
     place.legend(handles=place.lines, fontsize=8)
 
 
-def draw_sites(path: Path, title: str, moments: Sequence[Moment], names: Mapping[Hashable, str]) -> None:
-    """Write a picture of a crawl over time: pages read, links found and index of its busiest sites."""
-    last = moments[-len(names) :]
-    busiest = [moment.arm for moment in sorted(last, key=lambda one: -one.own_pulls)[: len(COLOURS)]]
-    with figure(path, 3 * WIDTH, HEIGHT) as made:
-        made.suptitle(title)
-        places = made.subplots(1, 3)
-        for arm, colour in zip(busiest, COLOURS, strict=False):
-            own = [moment for moment in moments if moment.arm == arm]
-            at = [moment.pulls for moment in own]
-            indices = [math.nan if moment.index is None or math.isinf(moment.index) else moment.index for moment in own]
-            values = ([moment.own_pulls for moment in own], [moment.earned for moment in own], indices)
-            for place, curve in zip(places, values, strict=True):
-                place.plot(at, curve, color=colour, label=names[arm], linewidth=1.4)
-        for place, label in zip(places, ("pages read of the site", "found", "index of the rule"), strict=True):
-            place.set(xlabel="pages read of all sites", ylabel=label, xmargin=0)
-            place.locator_params(axis="x", integer=True)
-        places[0].legend(handles=places[0].lines, fontsize=7)
-
-
-def draw_curves(path: Path, title: str, panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]) -> None:
+def draw_curves(path: Path, title: str, panels: Mapping[str, Mapping[str, Sequence[Point]]]) -> None:
     """Write a picture with a diagram for each of *panels*, which maps names to curves against pages read."""
     with figure(path, WIDTH * len(panels), HEIGHT) as made:
         made.suptitle(title)

@@ -183,7 +183,7 @@ def test_limits_of_a_replay_are_reported(project, lab):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--rules", "auto,best"), "--rules: 'best' is unknown; choose one of: auto, "),
+        (("--rules", "auto,best"), "--rules: 'best' is unknown; choose one of: roundrobin, "),
         (("--budget", "0"), "--budget 0 is too small; expected at least 1"),
         (("--crawl", "yours"), "CRAWL=yours: "),
         (

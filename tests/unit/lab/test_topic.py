@@ -86,22 +86,20 @@ def test_pages_that_the_crawl_never_read_are_skipped_and_counted(stored, lab):
 
 def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
     project, read = stored
-    output = lab(project, "topic", "--crawls", ",".join(STRATEGIES), "--points", "10,20,500", "--out", "a.csv")
+    output = lab(project, "topic", "--crawls", ",".join(STRATEGIES), "--out", "a.csv")
     together = {url for name in STRATEGIES for url in read[name]}
     lines = output.splitlines()
     assert lines[0] == "crawls learnt, anchor, breadth, links, mixed as they ran"
     assert lines[1] == "topic: text 0.71, unicod 0.71"
     assert lines[2].startswith(f"measured by the {len(together)} pages that any of them read")
     for title in ("average similarity of the pages read", "share of the", "share of the"):
-        table = cells(output, title)
-        assert list(table) == list(STRATEGIES)
-        assert all(row[2] == "-" for row in table.values())
+        assert list(cells(output, title)) == list(STRATEGIES)
     with (project.folder / "a.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["run"] for row in rows} == set(STRATEGIES)
     assert list(rows[0]) == ["run", "pages", "similarity", "authorities", "hubs", "nearest"]
     at_10 = next(row for row in rows if row["run"] == "anchor" and row["pages"] == "10")
-    assert cells(output, "average similarity")["anchor"][0] == f"{float(at_10['similarity']):.4f}"
+    assert f"{float(at_10['similarity']):.4f}" in cells(output, "average similarity")["anchor"]
 
 
 # Errors
@@ -116,8 +114,6 @@ def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
         ),
         (("--crawls", "anchor", "--strategies", "links"), "leave out either"),
         (("--crawls", "anchor,nobody"), "has no crawl of that name"),
-        (("--points", "10,x"), "--points 10,x: expected at most 12 numbers of at least 1"),
-        (("--points", "0"), "--points 0: expected at most 12 numbers of at least 1"),
     ],
 )
 def test_errors_are_reported_before_anything_is_done(stored, lab, arguments, sentence):
