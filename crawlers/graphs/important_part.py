@@ -54,13 +54,12 @@ def graph_map(
     graph: Graph,
     layout: GraphLayout,
     max_nodes: int = MAP_NODES,
-    max_edges: int = MAP_EDGES,
     around: Neighbourhood | None = None,
 ) -> GraphMap:
     """Return the most important part of *graph*, or of a neighbourhood, placed; equal graphs give equal maps.
 
     These are the *max_nodes* nodes with the most incoming edges, in a neighbourhood first those nearest to its centre,
-    and, between them, at most *max_edges* edges: first those to nodes with few incoming ones, because a link to a page
+    and, between them, at most `MAP_EDGES` edges: first those to nodes with few incoming ones, because a link to a page
     of the menu shows nothing. *graph* has a column in_degree.
     Memory: for the part, not for the graph. Raises `ConfigError` if the library that places nodes is missing.
     """
@@ -69,7 +68,7 @@ def graph_map(
     part, all_nodes = _most_linked(graph, max_nodes, distances)
     degrees = {row[0]: _number(_values(graph, row)[IN_DEGREE]) for row in part}
     inner = _inner_edges(graph, degrees)
-    chosen = sorted(edge[1:] for edge in nsmallest(max_edges, inner))
+    chosen = sorted(edge[1:] for edge in nsmallest(MAP_EDGES, inner))
     links = [(source, [(to, 1) for _, to in targets]) for source, targets in groupby(chosen, key=lambda edge: edge[0])]
     drawn = laid_out(MemoryGraph(part, links, graph.columns, graph.name), layout)
     rows = list(drawn.graph.nodes())

@@ -6,6 +6,7 @@ A large graph has no positions, so that nothing of it is held in memory; its col
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.maps.communities import communities
@@ -139,31 +140,16 @@ def positions(graph: Graph) -> dict[int, tuple[float, float]] | None:
 
 def _numbered(graph: Graph, max_nodes: int) -> tuple[list[int], list[tuple[int, int]]] | None:
     """Return the ids of the nodes, and the edges by their places in that list; None if there are too many."""
-    edges = _edges(graph)
-    ids = None if edges is None else _ids(graph, max_nodes)
-    if edges is None or ids is None:
-        return None
-    places = {node: place for place, node in enumerate(ids)}
-    return ids, [(places[source], places[target]) for source, target in edges if source != target]
-
-
-def _edges(graph: Graph) -> list[tuple[int, int]] | None:
-    """Return the edges of *graph*; None if there are too many."""
     edges: list[tuple[int, int]] = []
     for source, targets in graph.edges():
         if len(edges) + len(targets) > MAX_LAID_OUT_EDGES:
             return None
         edges.extend((source, target) for target, _ in targets)
-    return edges
-
-
-def _ids(graph: Graph, max_nodes: int) -> list[int] | None:
-    ids: list[int] = []
-    for node, *_ in graph.nodes():
-        if len(ids) == max_nodes:
-            return None
-        ids.append(node)
-    return ids
+    ids = [node for node, *_ in islice(graph.nodes(), max_nodes + 1)]
+    if len(ids) > max_nodes:
+        return None
+    places = {node: place for place, node in enumerate(ids)}
+    return ids, [(places[source], places[target]) for source, target in edges if source != target]
 
 
 def _drawn(
@@ -194,19 +180,10 @@ def _colours(group: str, graph: Graph, place: int | None) -> Callable[[Value], s
     if group == HOST and place is not None:
         ranks = {host: rank for rank, host in enumerate(ranked(row[place] for row in graph.nodes()), 1)}
         return lambda host: community_colour(ranks[str(host)])
-    return {COMMUNITY: _community_colour, CLASS: _class_colour, SET: _set_colour}.get(group, _level_colour)
-
-
-def _community_colour(number: Value) -> str:
-    return community_colour(number) if isinstance(number, int) else OTHER
-
-
-def _level_colour(level: Value) -> str:
-    return level_colour(level) if isinstance(level, int) else OTHER
-
-
-def _set_colour(name: Value) -> str:
-    return _SET_COLOURS.get(str(name), OTHER)
+    if group in (CLASS, SET):
+        return _class_colour if group == CLASS else lambda name: _SET_COLOURS.get(str(name), OTHER)
+    of_number = community_colour if group == COMMUNITY else level_colour
+    return lambda number: of_number(number) if isinstance(number, int) else OTHER
 
 
 def _class_colour(name: Value) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from crawlers.items import REDIRECT, State
 from crawlers.reasons import Reason
-from crawlers.storage.schema.tables import external_link, external_url, link_context, page, site
+from crawlers.storage.schema.tables import page, site
 from crawlers.storage.streaming import streamed
 from crawlers.storage.url_counts import MIN_ERROR_STATUS
 
@@ -94,20 +94,15 @@ def hops_after(connection: Connection, page_ids: Collection[int]) -> dict[int, H
 
 def outward_targets(connection: Connection, page_ids: Collection[int]) -> dict[int, str]:
     """Return the targets of those of the pages that redirect to another site."""
-    statement = (
-        select(external_link.c.page_id, func.min(external_url.c.url))
-        .join(external_url, external_url.c.id == external_link.c.url_id)
-        .join(link_context, link_context.c.id == external_link.c.context_id)
-        .where(external_link.c.page_id.in_(page_ids), link_context.c.tag == REDIRECT)
-        .group_by(external_link.c.page_id)
-    )
-    return {page_id: url for page_id, url in connection.execute(statement)}
+    return {page_id: url for page_id, url in streamed(connection, _OUTWARD, ids=page_ids)}
 
 
-_BROKEN = f"""
-    SELECT id FROM page WHERE site_id = :site
-    AND (state = {State.FAILED:d} OR (state = {State.REFUSED:d} AND status >= {MIN_ERROR_STATUS}))"""  # noqa: S608
-_MOVED = f"SELECT id, moved_to FROM page WHERE site_id = :site AND state = {State.MOVED:d}"  # noqa: S608
+_BROKEN_OR_MOVED = f"""
+    SELECT id FROM page WHERE site_id = :site AND (state IN ({State.FAILED:d}, {State.MOVED:d})
+    OR (state = {State.REFUSED:d} AND status >= {MIN_ERROR_STATUS}))"""  # noqa: S608
+_OUTWARD = f"""
+    SELECT e.page_id, min(u.url) FROM external_link e JOIN external_url u ON u.id = e.url_id
+    JOIN link_context k ON k.id = e.context_id AND k.tag = '{REDIRECT}' WHERE e.page_id {{ids}} GROUP BY e.page_id"""  # noqa: S608
 
 
 class Problem(NamedTuple):
@@ -120,10 +115,8 @@ class Problem(NamedTuple):
 
 def broken_ends(connection: Connection, site_id: int) -> dict[int, int]:
     """Return the broken pages of a site, and the redirects that end at one, with the broken page."""
-    broken = {page_id: page_id for (page_id,) in streamed(connection, _BROKEN, site=site_id)}
-    moved: dict[int, int] = {page_id: target for page_id, target in streamed(connection, _MOVED, site=site_id)}
-    ends = ((page_id, final_target(page_id, moved)) for page_id in moved)
-    return broken | {page_id: end for page_id, end in ends if end in broken}
+    found = streamed(connection, _BROKEN_OR_MOVED, site=site_id)
+    return broken_ends_of(connection, {page_id for (page_id,) in found})
 
 
 def broken_ends_of(connection: Connection, page_ids: Collection[int]) -> dict[int, int]:

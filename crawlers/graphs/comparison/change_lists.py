@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crawlers.graphs.comparison.crawl_changes import UNCHANGED, LinkChange, PageChange, link_changes, page_changes
 from crawlers.graphs.looks import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawlers.graphs.comparison.crawl_changes import Change
     from crawlers.storage.database import Database
 
 MOST_ROWS = 100_000  # of each list
+R = TypeVar("R", PageChange, LinkChange)
 
 
 class ComparedSite(NamedTuple):
@@ -52,63 +54,48 @@ def change_lists(database: Database, sites: Sequence[ComparedSite], most: int = 
 
     Reads all pages and links of both crawls. Memory: the rows, and the external hosts.
     """
-    pages: list[PageChange] = []
     page_counts: Counter[Change] = Counter()
-    for page in changed_pages(database, sites, page_counts):
-        if len(pages) < most:
-            pages.append(page)
-    links: list[LinkChange] = []
     link_counts: Counter[Change] = Counter()
-    numbers = _LinkCounter(), _LinkCounter()
-    for link in _links(database, sites):
-        link_counts[link.change] += 1
-        for counter, count in zip(numbers, (link.links_before, link.links_after), strict=True):
-            if count is not None:
-                counter.add(link)
-        if link.change != UNCHANGED and len(links) < most:
-            links.append(link)
-    return ChangeLists(pages, links, page_counts, link_counts, *(counter.numbers() for counter in numbers))
+    kinds: tuple[Counter[str], Counter[str]] = Counter(), Counter()  # of the links of each crawl
+    hosts: tuple[set[str], set[str]] = set(), set()
 
-
-def changed_pages(
-    database: Database, sites: Sequence[ComparedSite], counts: Counter[Change] | None = None
-) -> Iterator[PageChange]:
-    """Yield the pages of *sites* that changed; all of them are counted in *counts*."""
-    for site in sites:
-        for page in page_changes(database, site.before, site.after):
-            if counts is not None:
-                counts[page.change] += 1
-            if page.change != UNCHANGED:
-                yield page
-
-
-def changed_links(
-    database: Database, sites: Sequence[ComparedSite], counts: Counter[Change] | None = None
-) -> Iterator[LinkChange]:
-    """Yield the links of *sites* that changed; all of them are counted in *counts*."""
-    for link in _links(database, sites):
-        if counts is not None:
-            counts[link.change] += 1
-        if link.change != UNCHANGED:
+    def counted_links() -> Iterator[LinkChange]:
+        for link in all_links(database, sites):
+            for place, count in enumerate((link.links_before, link.links_after)):
+                if count is not None:
+                    kinds[place][link.kind] += 1
+                    if link.kind == "external":
+                        hosts[place].add(host_of(link.target))
             yield link
 
+    pages = _first(changed(all_pages(database, sites), page_counts), most)
+    links = _first(changed(counted_links(), link_counts), most)
+    numbers = (LinkNumbers(of["internal"], of["external"], len(its)) for of, its in zip(kinds, hosts, strict=True))
+    return ChangeLists(pages, links, page_counts, link_counts, *numbers)
 
-def _links(database: Database, sites: Sequence[ComparedSite]) -> Iterator[LinkChange]:
+
+def _first(rows: Iterator[R], most: int) -> list[R]:
+    """Return the first *most* of *rows*, all of which are read."""
+    found = list(islice(rows, most))
+    deque(rows, 0)
+    return found
+
+
+def changed(rows: Iterable[R], counts: Counter[Change]) -> Iterator[R]:
+    """Yield those of *rows* that changed; all of them are counted in *counts*."""
+    for row in rows:
+        counts[row.change] += 1
+        if row.change != UNCHANGED:
+            yield row
+
+
+def all_pages(database: Database, sites: Sequence[ComparedSite]) -> Iterator[PageChange]:
+    """Yield the pages of *sites* in both crawls."""
     for site in sites:
-        yield from link_changes(database, site.before, site.after)
+        yield from (page for _, page in page_changes(database, site.before, site.after))
 
 
-class _LinkCounter:
-    def __init__(self) -> None:
-        self._internal = self._external = 0
-        self._hosts: set[str] = set()
-
-    def add(self, link: LinkChange) -> None:
-        if link.kind == "external":
-            self._external += 1
-            self._hosts.add(host_of(link.target))
-        else:
-            self._internal += 1
-
-    def numbers(self) -> LinkNumbers:
-        return LinkNumbers(self._internal, self._external, len(self._hosts))
+def all_links(database: Database, sites: Sequence[ComparedSite]) -> Iterator[LinkChange]:
+    """Yield the links of *sites* in both crawls."""
+    for site in sites:
+        yield from (link for _, link in link_changes(database, site.before, site.after))

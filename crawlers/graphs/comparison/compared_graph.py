@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.maps.map_colours import STATUS_COLOURS, node_size
-from crawlers.graphs.comparison.crawl_changes import CHANGES, keyed_links, page_keys
+from crawlers.graphs.comparison.crawl_changes import CHANGES, link_changes, page_changes
 from crawlers.graphs.comparison.seen_times import iso_time
 from crawlers.graphs.looks import Look, positions
 from crawlers.graphs.model import Column, GraphSize, write_lines
@@ -57,7 +57,7 @@ class ComparedGraph:
         self.description = description
         self._database = database
         self._sites = before, after
-        self._keys = array("q", (key for key, _ in page_keys(database, before, after)))
+        self._keys = array("q", (key for key, _ in page_changes(database, before, after)))
         self._in_degree = array("q")
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class ComparedGraph:
     def compared_edges(self) -> Iterator[ComparedEdge]:
         """Yield the edges between nodes, by source and target."""
         self._in_degree = array("q", bytes(8 * (len(self._keys) + 1)))
-        for (source_key, target_key), link in keyed_links(self._database, *self._sites):
+        for (source_key, target_key), link in link_changes(self._database, *self._sites):
             source, target = self._number(source_key), self._number(target_key)
             if source is not None and target is not None:
                 self._in_degree[target] += 1
@@ -77,7 +77,7 @@ class ComparedGraph:
             yield source, [(edge.target, edge.weight) for edge in found]
 
     def nodes(self) -> Iterator[Row]:
-        for key, page in page_keys(self._database, *self._sites):
+        for key, page in page_changes(self._database, *self._sites):
             number = self._number(key)
             if number is None:
                 continue  # requested after the nodes were numbered: a crawl is still running

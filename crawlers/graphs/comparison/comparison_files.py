@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.graphs.comparison.change_lists import ComparedSite, changed_links, changed_pages
+from crawlers.graphs.comparison.change_lists import ComparedSite, all_links, all_pages, changed
 from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
 from crawlers.graphs.comparison.crawl_changes import LinkChange, PageChange
 from crawlers.graphs.files import scratch
@@ -68,10 +68,10 @@ def write_comparisons(
         links: Counter[Change] = Counter()
         paths = []
         if "csv" in formats:
-            found = changed_pages(database, [site], pages)
-            paths.append(_written(base, "changed-pages", PageChange._fields, found))
-            found_links = changed_links(database, [site], links)
-            paths.append(_written(base, "changed-links", LinkChange._fields, found_links))
+            changed_pages = changed(all_pages(database, [site]), pages)
+            paths.append(_written(base, "changed-pages", PageChange._fields, changed_pages))
+            changed_links = changed(all_links(database, [site]), links)
+            paths.append(_written(base, "changed-links", LinkChange._fields, changed_links))
         if "gexf" in formats:
             paths.append(base.with_name(f"{base.name}.changes.gexf"))
             graph = ComparedGraph(database, site.site, f"{site.site}: {description}", site.before, site.after)

@@ -87,34 +87,26 @@ class _Page(NamedTuple):
 _Pair = tuple[_Page | None, _Page | None]
 
 
-def page_changes(database: Database, before: int | None, after: int | None) -> Iterator[PageChange]:
+def page_changes(database: Database, before: int | None, after: int | None) -> Iterator[tuple[int, PageChange]]:
     """Yield a row for each URL that was requested on a site, whose numbers in two crawls are *before* and *after*.
 
     None stands for a crawl without the site. A URL *appeared* if it was a page (an HTML page with status 200) only in
-    the second crawl, or was requested only there; *vanished* is the reverse.
+    the second crawl, or was requested only there; *vanished* is the reverse. Rows come by the keys of their pages,
+    which are yielded with them.
     """
-    for pair in _pairs(database, before, after):
-        yield _page_change(*pair)
-
-
-def link_changes(database: Database, before: int | None, after: int | None) -> Iterator[LinkChange]:
-    """Yield a row for each link of a page of the site; *changed* means another number of links from page to target."""
-    for _, row in keyed_links(database, before, after):
-        yield row
-
-
-def page_keys(database: Database, before: int | None, after: int | None) -> Iterator[tuple[int, PageChange]]:
-    """Yield the rows of `page_changes` with the keys of their pages, ascending."""
     for first, second in _pairs(database, before, after):
         known = second or first
         assert known is not None
         yield known.key, _page_change(first, second)
 
 
-def keyed_links(
+def link_changes(
     database: Database, before: int | None, after: int | None
 ) -> Iterator[tuple[tuple[int, int | None], LinkChange]]:
-    """Yield the rows of `link_changes` with the keys of page and target; None for a target on another site."""
+    """Yield a row for each link of a page of the site, with the keys of page and target; None: of another site.
+
+    *changed* means another number of links from page to target.
+    """
     with database.read() as connection:
         batch: list[_Pair] = []
         for pair in _pairs(database, before, after):

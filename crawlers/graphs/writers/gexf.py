@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.looks import Look
     from crawlers.graphs.model import Column, Graph, Row
+    from crawlers.storage.files.cells import Value
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -98,16 +99,17 @@ def node_lines(graph: Graph, look: Callable[[Row], Look] | None) -> Iterator[str
     openings = [f'<attvalue for="{escape(column.name)}" value="' for column in graph.columns]
     for row in graph.nodes():
         number, label, *values = row
-        parts = [f'<node id="{number}" label="{escape(label)}"><attvalues>']
-        for opening, value in zip(openings, values, strict=True):
-            text = escape(value) if isinstance(value, str) else cell(value)
-            if text is not None:
-                parts.append(f'{opening}{text}"/>')
-        parts.append("</attvalues>")
-        if look is not None:
-            parts.append(_viz(look(row)))
-        parts.append("</node>")
-        yield "".join(parts)
+        attributes = "".join(attribute_texts(values, openings, '"/>'))
+        drawn = "" if look is None else _viz(look(row))
+        yield f'<node id="{number}" label="{escape(label)}"><attvalues>{attributes}</attvalues>{drawn}</node>'
+
+
+def attribute_texts(values: Sequence[Value], openings: Sequence[str], end: str) -> Iterator[str]:
+    """Yield each of *values* that is not None between its opening and the *end*."""
+    for opening, value in zip(openings, values, strict=True):
+        text = escape(value) if isinstance(value, str) else cell(value)
+        if text is not None:
+            yield f"{opening}{text}{end}"
 
 
 def _viz(look: Look) -> str:

@@ -13,8 +13,7 @@ import shutil
 from typing import IO, TYPE_CHECKING
 
 from crawlers.graphs.model import GraphSize, write_edges, write_lines
-from crawlers.graphs.writers.gexf import COPY_BYTES, escape
-from crawlers.storage.files.cells import cell
+from crawlers.graphs.writers.gexf import COPY_BYTES, attribute_texts, escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +64,5 @@ def _head(graph: Graph) -> Iterator[str]:
 def _nodes(graph: Graph) -> Iterator[str]:
     openings = [f'<data key="n{number}">' for number in range(len(graph.columns))]
     for number, label, *values in graph.nodes():
-        parts = [f'<node id="{number}"><data key="label">{escape(label)}</data>']
-        for opening, value in zip(openings, values, strict=True):
-            text = escape(value) if isinstance(value, str) else cell(value)
-            if text is not None:
-                parts.append(f"{opening}{text}</data>")
-        parts.append("</node>")
-        yield "".join(parts)
+        attributes = "".join(attribute_texts(values, openings, "</data>"))
+        yield f'<node id="{number}"><data key="label">{escape(label)}</data>{attributes}</node>'

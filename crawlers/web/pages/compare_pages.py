@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.comparison.change_lists import MOST_ROWS, change_lists, changed_links, changed_pages
+from crawlers.graphs.comparison.change_lists import MOST_ROWS, all_links, all_pages, change_lists
 from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
 from crawlers.graphs.comparison.comparison_files import compared_sites
 from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
@@ -142,9 +142,10 @@ def changes_file(request: Request) -> Response:
     shown = shown._replace(rows=listed)
     database = panel_of(request).database
     all_rows: Iterable[PageChange | LinkChange] = (
-        changed_pages(database, compared.sites) if listed == PAGES else changed_links(database, compared.sites)
+        all_pages(database, compared.sites) if listed == PAGES else all_links(database, compared.sites)
     )
-    parts = table_parts(COLUMNS[listed], (row for row in all_rows if _is_shown(row, shown)), name)
+    rows = (row for row in all_rows if row.change != UNCHANGED and _is_shown(row, shown))
+    parts = table_parts(COLUMNS[listed], rows, name)
     file = f"changed-{listed}-{compared.before.id}-{compared.after.id}.{name}"
     return written_file(lambda out: out.writelines(parts), TABLE_TYPES[name], file)
 

@@ -41,7 +41,7 @@ def test_equally_strong_communities_are_equally_good_hubs():
 
 @pytest.mark.parametrize("rows", [[], [(1, "a"), (2, "b")]], ids=["empty", "without edges"])
 def test_graphs_without_edges_have_values_too(rows):
-    columns = analyse(MemoryGraph(rows, [], ())).values()
+    columns = analyse(MemoryGraph(rows, [], ()), MEASURES).values()
     found = {number: tuple(value_of(number) for value_of in columns) for number, _ in rows}
     assert found == {number: (0, 0, number, 1, 0.5, 0.0, 0.0) for number, _ in rows}
 
@@ -50,11 +50,11 @@ SCRIPT = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
 from test_analysis import PAIRS, random_graph
-from crawlers.graphs.analysis import analyse
+from crawlers.graphs.analysis import MEASURES, analyse
 from crawlers.graphs.files import write_graph
 from crawlers.graphs.model import ExtendedGraph
 for name, graph in (("pairs", PAIRS), ("random", random_graph(500, 7))):
-    write_graph(ExtendedGraph(graph, analyse(graph)), pathlib.Path(sys.argv[2]) / name)
+    write_graph(ExtendedGraph(graph, analyse(graph, MEASURES)), pathlib.Path(sys.argv[2]) / name)
 """
 
 
@@ -66,7 +66,7 @@ def test_two_runs_give_identical_bytes(tmp_path, request):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
-def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read():
+def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read(monkeypatch):
     class Endless(MemoryGraph):
         def edges(self):
             source = 0
@@ -74,8 +74,9 @@ def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read():
                 source += 1
                 yield source, [(1, 1), (2, 1)]
 
+    monkeypatch.setattr("crawlers.graphs.analysis.MAX_EDGES", 11)
     with pytest.raises(ConfigError, match=r"a\.test: more than 11 edges.*; export without measures"):
-        analyse(Endless([], [], (), name="a.test"), max_edges=11)
+        analyse(Endless([], [], (), name="a.test"), ["hub"])
 
 
 def test_an_unknown_measure_lists_the_known_ones():

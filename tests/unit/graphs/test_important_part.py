@@ -13,8 +13,9 @@ GRAPH = MemoryGraph(
 )
 
 
-def test_the_most_linked_nodes_and_the_links_to_the_least_linked_of_them_remain():
-    drawn = graph_map(GRAPH, GraphLayout(), max_nodes=4, max_edges=3)
+def test_the_most_linked_nodes_and_the_links_to_the_least_linked_of_them_remain(monkeypatch):
+    monkeypatch.setattr("crawlers.graphs.important_part.MAP_EDGES", 3)
+    drawn = graph_map(GRAPH, GraphLayout(), max_nodes=4)
     assert [node.label[-1] for node in drawn.nodes] == ["1", "2", "3", "4"]
     assert drawn.edges == [(2, 1), (3, 1), (3, 2)]  # the links to page 1, which has most, are left out
     assert (drawn.all_nodes, drawn.all_edges) == (SIZE, 15)

@@ -1,8 +1,10 @@
 """The lists of what changed between two crawls: counted as a whole, listed as far as is allowed."""
 
+from collections import Counter
+
 import pytest
 
-from crawlers.graphs.comparison.change_lists import change_lists, changed_links, changed_pages
+from crawlers.graphs.comparison.change_lists import all_links, all_pages, change_lists, changed
 from crawlers.graphs.comparison.comparison_files import compared_sites
 from crawlers.storage.queries import sites_of
 from tests.support.stored_crawl import later_crawl, stored_crawl
@@ -22,5 +24,5 @@ def test_lists_are_cut_and_counts_are_not(sqlite, sites):
 
 def test_what_is_not_kept_is_read_again(sqlite, sites):
     lists = change_lists(sqlite, sites)
-    assert list(changed_pages(sqlite, sites)) == lists.pages
-    assert list(changed_links(sqlite, sites)) == lists.links
+    assert list(changed(all_pages(sqlite, sites), Counter())) == lists.pages
+    assert list(changed(all_links(sqlite, sites), Counter())) == lists.links

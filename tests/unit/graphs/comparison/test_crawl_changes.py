@@ -41,7 +41,7 @@ def by_url(rows):
 
 
 def test_pages_appear_vanish_change_and_stay(database, sites):
-    rows = by_url(page_changes(database, *sites))
+    rows = by_url(page for _, page in page_changes(database, *sites))
     assert {url: (row.change, row.what, row.status_before, row.status_after) for url, row in rows.items()} == {
         "/": ("unchanged", "", 200, 200),
         "/same": ("unchanged", "", 200, 200),
@@ -60,7 +60,7 @@ def test_pages_appear_vanish_change_and_stay(database, sites):
 def test_links_are_compared_by_page_and_target(database, sites):
     found = {
         (row.url.removeprefix(A), row.target.removeprefix(A)): (row.change, row.links_before, row.links_after)
-        for row in link_changes(database, *sites)
+        for _, row in link_changes(database, *sites)
     }
     assert found == {
         ("/", "/same"): ("unchanged", 1, 1),
@@ -74,7 +74,7 @@ def test_links_are_compared_by_page_and_target(database, sites):
         ("/same", "http://b.test/new"): ("appeared", None, 1),
         ("/gone", "/"): ("vanished", 1, None),
     }
-    assert {row.kind for row in link_changes(database, *sites) if "b.test" in row.target} == {"external"}
+    assert {row.kind for _, row in link_changes(database, *sites) if "b.test" in row.target} == {"external"}
 
 
 def test_rows_do_not_depend_on_the_number_of_pages_read_at_once(database, sites, monkeypatch):
