@@ -107,12 +107,12 @@ class BadUrl(ReasonError, CrawlersError):
 
 
 class BadBody(ReasonError, CrawlersError):
-    """The body of a response exceeds the limits of decompression."""
-
-
-class DamagedBody(BadBody):
-    """The body of a response can't be decompressed to its end; *begun* is what was read of it."""
+    """The body of a response exceeds the limits of decompression; *begun* is what was read of it."""
 
     def __init__(self, reason: str, begun: bytes = b"") -> None:
         super().__init__(reason)
         self.begun = begun
+
+
+class DamagedBody(BadBody):
+    """The body of a response can't be decompressed to its end."""

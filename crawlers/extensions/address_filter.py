@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.utils.datatypes import LocalCache
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer
 
@@ -38,7 +38,7 @@ class AddressFilter:
     def __init__(self) -> None:
         self._guard: AddressGuard | None = None  # None: no crawl is open
         self._resolver: Any = None  # that of the reactor before
-        self._refused: OrderedDict[str, str] = OrderedDict()  # reason by host
+        self._refused: LocalCache[str, str] = LocalCache(MAX_REFUSED)  # reason by host
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -81,8 +81,6 @@ class AddressFilter:
         allowed = set(self._guard.admitted(host, addresses, port))
         if addresses and not allowed:
             self._refused[host] = _reason(host, addresses)
-            while len(self._refused) > MAX_REFUSED:
-                self._refused.popitem(last=False)
         return allowed
 
     def take_refused(self, host: str) -> DownloadRefusedError | None:

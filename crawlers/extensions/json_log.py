@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
-from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING
 
 from pythonjsonlogger.core import RESERVED_ATTRS, LogData
 from pythonjsonlogger.json import JsonFormatter
-from scrapy.utils.log import TopLevelFormatter
+from scrapy.utils.log import _get_handler
 
 from crawlers.extensions.crawl_owner import CRAWL_OPENED
 from crawlers.inputs.crawl_name import crawl_name
@@ -70,9 +69,8 @@ class JsonLog:
         if not settings.getbool("LOG_JSON") or not settings.getbool("LOG_INSTALL_ROOT_HANDLER"):
             return
         settings.set("LOG_INSTALL_ROOT_HANDLER", False, "cmdline")
-        if settings.get("LOG_FILE") and not settings.getbool("LOG_FILE_APPEND"):
-            Path(settings["LOG_FILE"]).write_bytes(b"")
         install(settings, {})
+        settings.set("LOG_FILE_APPEND", True, settings.getpriority("LOG_FILE_APPEND") or 0)  # from now on
 
     def update_settings(self, settings: BaseSettings) -> None:
         spider = self._crawler.spider
@@ -92,18 +90,9 @@ def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:
     >>> install(Settings({"LOG_ENABLED": False}), {"crawl": "night"})
     >>> remove()
     """
-    handler: logging.Handler
-    if settings.get("LOG_FILE"):
-        handler = logging.FileHandler(settings["LOG_FILE"], encoding=settings.get("LOG_ENCODING"))
-    elif settings.getbool("LOG_ENABLED"):
-        handler = logging.StreamHandler()
-    else:
-        handler = logging.NullHandler()
+    handler = _get_handler(settings)  # type: ignore[arg-type]
     handler.name = HANDLER
     handler.setFormatter(JsonLines(fields))
-    handler.setLevel(settings.get("LOG_LEVEL"))
-    if settings.getbool("LOG_SHORT_NAMES"):
-        handler.addFilter(TopLevelFormatter(["scrapy"]))
     remove()
     _levels_before.append(logging.root.level)
     logging.root.setLevel(logging.NOTSET)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.asyncio import call_later, run_in_thread
+from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.errors import ConfigError
-from crawlers.extensions.crawl_owner import CRAWL_OPENED
+from crawlers.extensions.crawl_owner import CRAWL_OPENED, repeat
 from crawlers.inputs.worker_place import worker_place
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
     from scrapy.crawler import Crawler
-    from scrapy.utils.asyncio import CallLaterResult
 
     from crawlers.crawl.metrics import Measuring, Snapshot
     from crawlers.crawl.running_crawl import Crawl
@@ -49,7 +48,7 @@ class MetricsServer:
 
         self._crawler = crawler
         self._measuring: Measuring | None = None  # None: the crawl has not begun
-        self._call: CallLaterResult | None = None
+        self._due_at = 0.0  # when the event loop should look next
         registry = CollectorRegistry()
         registry.register(SnapshotCollector(self._last, time.time))
         ProcessCollector(registry=registry)
@@ -80,21 +79,18 @@ class MetricsServer:
         assert spider is not None
         self._measuring = Measuring(crawl, spider.name, stats.get_stats, time.monotonic)
         logger.info("Metrics for Prometheus are served at %s", self.url)
-        self._wait()
+        self._due_at = time.monotonic() + TICK_S
+        repeat(self._crawler, self._tick, TICK_S, now=False)
 
-    def _wait(self) -> None:
-        self._call = call_later(TICK_S, self._tick, time.monotonic() + TICK_S)
-
-    def _tick(self, due_at: float) -> None:
+    def _tick(self) -> None:
         assert self._measuring is not None
-        self._measuring.step(max(0.0, time.monotonic() - due_at))
+        now = time.monotonic()
+        self._measuring.step(max(0.0, now - self._due_at))
+        self._due_at = now + TICK_S
         if self._measuring.needs_query:
             deferred_from_coro(self._measuring.query())
-        self._wait()
 
     async def _closed(self) -> None:
-        if self._call is not None:
-            self._call.cancel()
         await run_in_thread(self.close)
 
     def close(self) -> None:

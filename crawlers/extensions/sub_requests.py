@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
+from scrapy.utils.datatypes import LocalCache
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.domains import domain_group
@@ -76,14 +77,12 @@ class Hosts:
         self._longest_delay_s = crawler.settings.getfloat("ROBOTS_MAX_DELAY_SECONDS")
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._bytes = 0
-        self._hosts: OrderedDict[str, Host] = OrderedDict()  # those that were used most recently
+        self._hosts: LocalCache[str, Host] = LocalCache(MAX_HOSTS)  # those that were used most recently
         self._rules = RobotsCache()  # of hosts that are not part of the crawl
 
     def _host(self, site: str) -> Host:
         host = self._hosts.setdefault(site, Host(self._delay_s))
         self._hosts.move_to_end(site)
-        if len(self._hosts) > MAX_HOSTS:
-            self._hosts.popitem(last=False)
         return host
 
     def lock(self, site: str) -> asyncio.Lock:

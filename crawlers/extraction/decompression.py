@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 MAX_LAYERS = 3  # servers that compress a compressed file send two
 MAX_PARTS = 1_000  # gzip members or zstd frames one after the other; block gzip has 256 in 16 MB
 ZSTD_WINDOW_LOG = 23  # 8 MB, which RFC 9659 section 3 allows for content encodings
-_CHUNK = 65_536  # bytes that are decompressed at a time
+_PIECE = 4_096  # bytes that are decompressed at a time, of which nothing is read if they are damaged
+_CHUNK = 65_536  # bytes that result at a time
 _GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 31, 15, -15
 _DAMAGED = (zlib.error, brotli.error, zstd.ZstdError, EOFError)
 
@@ -91,7 +92,7 @@ def _parts(body: bytes, coding: _Coding, most: int, name: str) -> bytes:
     decoder, parts, at = coding.new_decoder(), 1, 0
     try:
         while at < len(body):
-            piece = body[at : at + _CHUNK]
+            piece = body[at : at + _PIECE]
             at += len(piece)
             output.add(decoder.decompress(piece, _CHUNK))
             while not decoder.eof and (rest := _rest(decoder)) is not None:
@@ -102,7 +103,7 @@ def _parts(body: bytes, coding: _Coding, most: int, name: str) -> bytes:
                     break
                 parts += 1
                 if parts > MAX_PARTS:
-                    raise BadBody(Reason.MANY_COMPRESSED_PARTS.of(MAX_PARTS))
+                    raise BadBody(Reason.MANY_COMPRESSED_PARTS.of(MAX_PARTS), output.whole())
                 decoder = coding.new_decoder()
         if not decoder.eof:
             output.add(decoder.decompress(b"", _CHUNK))  # what zlib has read, but not returned
@@ -149,10 +150,9 @@ class _Output:
 
     def add(self, piece: bytes) -> None:
         self._size += len(piece)
+        self._pieces.append(piece)
         if self._size > self._most:
-            raise BadBody(Reason.TOO_LARGE_DECOMPRESSED)
-        if piece:
-            self._pieces.append(piece)
+            raise BadBody(Reason.TOO_LARGE_DECOMPRESSED, self.whole())
 
     def whole(self) -> bytes:
         return b"".join(self._pieces)

@@ -77,11 +77,6 @@ class ParsedPage:
     `Counter(page.hrefs)` counts them; `hrefs[i]` belongs to the link `link(i)`.
     """
 
-    __slots__ = (
-        "_around", "_json_ld", "_nodes", "_tag", "_tree", "base", "canonical", "charset", "hrefs", "robots", "title",
-        "unread_links",
-    )  # fmt: skip
-
     def __init__(self, tree: LexborHTMLParser, charset: str, tags: frozenset[str], unread_links: int) -> None:
         self._tree = tree
         self._around = Surroundings()

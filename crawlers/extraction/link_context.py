@@ -100,7 +100,8 @@ class Surroundings:
         """Return *anchor* with up to 100 characters before and after it, within the block of *link*."""
         before = _SPACES.sub(" ", "".join(reversed(self._beside(link, _BEFORE, 1))))
         after = _SPACES.sub(" ", "".join(self._beside(link, _AFTER, 0)))
-        return collapse(before.rstrip()[-CONTEXT_CHARS:] + _joint(before, " ") + anchor + after[:CONTEXT_CHARS])
+        space = " " if before.endswith(" ") else ""
+        return collapse(before.rstrip()[-CONTEXT_CHARS:] + space + anchor + after[:CONTEXT_CHARS])
 
     def _beside(self, link: LexborNode, ways: tuple[Callable[..., LexborNode | None], ...], end: int) -> list[str]:
         """Return texts next to *link* in one direction, nearest first, until they suffice."""
@@ -181,10 +182,6 @@ class RawLink:
     def context(self) -> str:
         """The anchor with up to 100 characters of its block on each side."""
         return self._around.context(self._node, self.anchor)
-
-
-def _joint(before: str, space: str) -> str:
-    return space if before.endswith(" ") else ""
 
 
 def _landmark(node: LexborNode) -> str:

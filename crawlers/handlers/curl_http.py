@@ -12,7 +12,6 @@ import logging
 import socket
 import ssl
 import time
-from collections import OrderedDict
 from io import BytesIO
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -38,6 +37,7 @@ from scrapy.utils._download_handlers import (
     make_response,
     normalize_bind_address,
 )
+from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.ssl import _get_tls_version_limits
 from twisted.internet.ssl import Certificate
 
@@ -121,14 +121,15 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         settings = crawler.settings
         self._filter = crawler.get_extension(AddressFilter)
         self._bind_address = settings.get("DOWNLOAD_BIND_ADDRESS")
-        self._most_connections = max(settings.getint("CONCURRENT_REQUESTS"), 1)
-        self._certificates: OrderedDict[int, Certificate] = OrderedDict()  # by number of the connection
+        most_connections = max(settings.getint("CONCURRENT_REQUESTS"), 1)
+        self._certificates: LocalCache[int, Certificate] = LocalCache(most_connections)  # by number of the connection
         self._options = [*_options(settings)]
         self._multi = pycurl.AsyncCurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, self._most_connections)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, most_connections)
         self._lenient = BoundedHTTPHandler(crawler)
-        self._of_lenient: OrderedDict[Target, None] = OrderedDict()  # those that were found last
-        self._addresses: OrderedDict[Target, tuple[str, float]] = OrderedDict()  # as resolved last, and until when
+        self._of_lenient: LocalCache[Target, None] = LocalCache(MAX_HOSTS)  # those that were found last
+        # Addresses as resolved last, and until when they are used.
+        self._addresses: LocalCache[Target, tuple[str, float]] = LocalCache(MAX_HOSTS)
 
     async def download_request(self, request: Request) -> Response:
         target = target_of(request, self._filter)
@@ -183,8 +184,6 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         forms = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
         found = f"+{target.host.removesuffix('.')}:{target.port}:{forms}"
         self._addresses[target] = found, now + RESOLVED_S
-        if len(self._addresses) > MAX_HOSTS:
-            self._addresses.popitem(last=False)
         return found
 
     def _interrupted(self, transfer: _Transfer, curl: pycurl.Curl, code: int, message: str) -> Response:
@@ -200,8 +199,6 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         if transfer.headers is None:
             if code in _TLS or (code == BAD_HEAD and "colon" in message):
                 self._of_lenient[transfer.target] = None
-                if len(self._of_lenient) > MAX_HOSTS:
-                    self._of_lenient.popitem(last=False)
             if code == pycurl.E_PEER_FAILED_VERIFICATION:
                 raise BadResponseError(self._why_refused(curl, transfer.request.url))
             raise _error(code, message, curl)
@@ -235,8 +232,6 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         connection = curl.getinfo(pycurl.CONN_ID)
         if curl.getinfo(pycurl.NUM_CONNECTS) and (chain := curl.getinfo(pycurl.INFO_CERTINFO)):
             self._certificates[connection] = Certificate.loadPEM(dict(chain[0])["Cert"])
-            if len(self._certificates) > self._most_connections:
-                self._certificates.popitem(last=False)
         return self._certificates.get(connection)
 
     def _why_refused(self, curl: pycurl.Curl, url: str) -> str:

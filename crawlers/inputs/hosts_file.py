@@ -262,10 +262,8 @@ def site_address(address: str) -> tuple[str, str]:
         raise ConfigError("a line has one site; write each site on a line of its own, without commas")
     if not host_port:
         raise ConfigError(f"the host is missing; write {scheme}://host")
-    if match[1] is None:
-        _check_separator(host_port, rest)
-    if host_port.lower() in ("http:", "https:"):  # the URL standard reads it as a host of that name
-        raise ConfigError(f"{host_port} is not a host; write {host_port.lower()}//host")
+    if (name := host_port.lower().removesuffix(":")) in ("http", "https"):  # of http:/host or http//host
+        raise ConfigError(f"{host_port} is not a host; write {name}://host")
     if any(one <= " " for one in host_port):  # the URL standard removes tabs silently
         raise ConfigError("a host name must not contain spaces; remove them, or write each site on a line of its own")
     try:
@@ -282,16 +280,3 @@ def site_address(address: str) -> tuple[str, str]:
     if _IPV4.fullmatch(host) and host != host_port.partition(":")[0]:
         raise ConfigError(f"incomplete IP address (browsers read it as {host}); write it in full")
     return site, rest
-
-
-def _check_separator(host_port: str, rest: str) -> None:
-    """Raise `ConfigError` if *host_port* and *rest* are an address whose :// has a character too few."""
-    scheme, missing = host_port.lower().removesuffix(":"), "slash" if host_port.endswith(":") else "colon"
-    if scheme not in ("http", "https") or not rest.startswith("/" if missing == "slash" else "//"):
-        return
-    meant = f"{scheme}://{rest.lstrip('/')}"
-    try:
-        site_address(meant)
-    except ConfigError as further:
-        raise ConfigError(f"a {missing} is missing after {host_port}, as in {scheme}://host, and {further}") from None
-    raise ConfigError(f"a {missing} is missing after {host_port}; write {meant}")

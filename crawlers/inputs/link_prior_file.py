@@ -39,27 +39,23 @@ def chosen_link_prior(settings: SettingValues) -> LinkPrior:
 def read_link_prior(path: str) -> LinkPrior:
     """Return the weights in the file *path*. Raises `ConfigError` if they are not ones, or too many."""
     try:
-        text = read_text(path, MOST_BYTES, _MAKE_ANOTHER)
+        return _read(path)
     except ConfigError as error:
         raise ConfigError(f"LINK_PRIOR={path}: {error}") from error
+
+
+def _read(path: str) -> LinkPrior:
     try:
-        found = json.loads(text)
+        found = json.loads(read_text(path, MOST_BYTES, _MAKE_ANOTHER))
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"LINK_PRIOR={path} is not JSON; {_MAKE_ANOTHER}") from error
-    try:
-        return _checked(found)
-    except ValueError as error:
-        raise ConfigError(f"LINK_PRIOR={path}: {error}") from error
-
-
-def _checked(found: Any) -> LinkPrior:
+        raise ConfigError(f"not JSON; {_MAKE_ANOTHER}") from error
     if not isinstance(found, dict) or not all(isinstance(texts, dict) for texts in found.values()):
-        raise ValueError(f'expected weights by kind and text, as {{"anchor": {{"news": 0.5}}}}; {_MAKE_ANOTHER}')
+        raise ConfigError(f'expected weights by kind and text, as {{"anchor": {{"news": 0.5}}}}; {_MAKE_ANOTHER}')
     if unknown := [kind for kind in found if kind not in KINDS]:
-        raise ValueError(f"{shown(unknown[0])} is not a kind of weights; expected {', '.join(KINDS)}")
+        raise ConfigError(f"{shown(unknown[0])} is not a kind of weights; expected {', '.join(KINDS)}")
     number = sum(map(len, found.values()))
     if number > MOST_WEIGHTS:
-        raise ValueError(f"{number:,} weights are too many; keep the {MOST_WEIGHTS:,} largest")
+        raise ConfigError(f"{number:,} weights are too many; keep the {MOST_WEIGHTS:,} largest")
     for kind, texts in found.items():
         for text, weight in texts.items():
             _check(kind, text, weight)
@@ -69,11 +65,11 @@ def _checked(found: Any) -> LinkPrior:
 def _check(kind: str, text: str, weight: Any) -> None:
     if kind in TEXTS:
         if text not in TEXTS[kind]:
-            raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(TEXTS[kind])}")
+            raise ConfigError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(TEXTS[kind])}")
     elif not is_word(text):
-        raise ValueError(
+        raise ConfigError(
             f"{shown(text)} of the kind {kind} occurs nowhere; write the first letters of words, 2 to {STEM_CHARS}"
         )
     is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
     if not is_number or not abs(weight) <= MAX_ETA:  # NaN neither
-        raise ValueError(f"the weight of {shown(text)} must be a number from {-MAX_ETA:g} to {MAX_ETA:g}")
+        raise ConfigError(f"the weight of {shown(text)} must be a number from {-MAX_ETA:g} to {MAX_ETA:g}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
@@ -30,7 +30,6 @@ PARTS = ("title", "text", "published", "authors", "section", "image")  # fields 
 FIELDS = ("site", "name", "feeds", "sitemaps", "rules", "content", "language", "region", *LIMITS, "hosts")
 
 T = TypeVar("T")
-Check: TypeAlias = "Callable[[dict[str, str]], None]"  # raises `ConfigError` for invalid selectors, given by part
 
 _RESOLVER: Any = yaml.resolver.Resolver()
 _LANGUAGE = re.compile("[a-z]{2,3}")
@@ -89,12 +88,8 @@ def _is_text(scalar: str) -> bool:
     return bool(tag == _RESOLVER.DEFAULT_SCALAR_TAG)
 
 
-def any_selector(_: dict[str, str]) -> None:
-    """Accept every selector."""
-
-
-def source_of(node: Node, check: Check = any_selector) -> Source:
-    """Return the source that a file entry describes; raises `Problem`, also for selectors that *check* rejects."""
+def source_of(node: Node) -> Source:
+    """Return the source that a file entry describes; raises `Problem`."""
     if isinstance(node, yaml.ScalarNode):
         return Source(_limits(item_of(node), {}))
     if not isinstance(node, yaml.MappingNode):
@@ -115,7 +110,7 @@ def source_of(node: Node, check: Check = any_selector) -> Source:
         feeds,
         sitemaps,
         _rules(fields.get("rules")),
-        _content(fields.get("content"), check),
+        _content(fields.get("content")),
         _language(fields.get("language")),
         _text(fields.get("region")),
         _addresses(fields.get("hosts"), _host),
@@ -184,11 +179,13 @@ def _rule(node: Node) -> UrlRule:
     return UrlRule(regex.text, _read(item_of(weight.node), rule_weight) if weight else 1.0, HAND)
 
 
-def _content(given: Field | None, check: Check) -> dict[str, str]:
+def _content(given: Field | None) -> dict[str, str]:
     if given is None:
         return {}
     if not isinstance(given.node, yaml.MappingNode):
         raise Problem(given.line, "content must be a mapping; write each part with its selector, such as `title: h1`")
+    from crawlers.extraction.article.content_rules import check_rules  # with parsel, which few commands need
+
     selectors = {}
     for name, part in fields_of(given.node, PARTS).items():
         line, text = item = item_of(part.node)
@@ -196,7 +193,7 @@ def _content(given: Field | None, check: Check) -> dict[str, str]:
         if len(text) > MAX_TEXT:
             raise Problem(line, f"the selector of {name} has {len(text)} characters; use at most {MAX_TEXT}")
         try:
-            check({name: text})
+            check_rules({name: text})
         except ConfigError as error:
             raise Problem(line, str(error)) from None
         selectors[name] = text

@@ -25,32 +25,27 @@ sources:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crawlers.algorithms.news.sources import Source
 from crawlers.errors import ConfigError
-from crawlers.inputs.source_fields import any_selector, source_of
+from crawlers.inputs.source_fields import source_of
 from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.inputs.yaml_reader import Problem, read_entries
-
-if TYPE_CHECKING:
-    from crawlers.inputs.source_fields import Check
 
 __all__ = ["Source", "parse_sources", "read_sources"]
 
 MAX_BYTES = 50_000_000  # of a file: 100,000 sources, each with feeds and rules
 
 
-def read_sources(path: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
+def read_sources(path: str) -> tuple[list[Source], list[str]]:
     """Return the sources in the file *path*, and one problem for each skipped entry.
 
-    A problem is a sentence with file and line. *check* raises `ConfigError` for unusable selectors, given by part.
+    A problem is a sentence with file and line.
     Raises `ConfigError` if no source is left, or if *path* is not such a file.
     """
-    return parse_sources(read_text(path, MAX_BYTES, "split it into several files"), path, check)
+    return parse_sources(read_text(path, MAX_BYTES, "split it into several files"), path)
 
 
-def parse_sources(text: str, origin: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
+def parse_sources(text: str, origin: str) -> tuple[list[Source], list[str]]:
     """Parse *text* like `read_sources`; messages name the file as *origin*.
 
     >>> sources, problems = parse_sources("sources: [www.example.org, ftp://example.org]", "sources.yaml")
@@ -58,7 +53,7 @@ def parse_sources(text: str, origin: str, check: Check = any_selector) -> tuple[
     ('example.org', 1)
     """
     try:
-        entries = read_entries(text, "sources", lambda node: source_of(node, check))
+        entries = read_entries(text, "sources", source_of)
     except Problem as problem:
         raise ConfigError(problem.at(origin)) from None
     sources: list[Source] = []

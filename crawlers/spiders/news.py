@@ -13,7 +13,6 @@ from scrapy import signals
 
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import ConfigError
-from crawlers.extraction.article.content_rules import check_rules
 from crawlers.extraction.pool import ExtractionPool
 from crawlers.items import LEASE
 from crawlers.spiders.base import SiteSpider
@@ -169,7 +168,7 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
     from crawlers.storage.news.stored_sources import save_sources, stored_sources
 
     if path:
-        sources, problems = read_sources(path, check_rules)
+        sources, problems = read_sources(path)
         for problem in problems:
             logger.warning("%s; the others are crawled", problem)
         with closing(Database(settings.get("DATABASE_URL"))) as database:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.domains import owner_domain, rule_domain
+from crawlers.algorithms.urls.domains import owner_domain, parents, rule_domain
 from crawlers.algorithms.urls.resolution import parsed, site_of
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ class SourceOwners:
         if site in self._sites:
             return site
         host = str(parsed(site).hostname)
-        while host and host not in self._hosts:
-            host = host.partition(".")[2]
-        return self._hosts.get(host)
+        return next((self._hosts[name] for name in parents(host) if name in self._hosts), None)
 
 
 class SourceLeaders:

@@ -13,6 +13,7 @@ repeated itself `MIN_REPEATS` times.
 from __future__ import annotations
 
 from collections import Counter, deque
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,7 @@ def _parts(data: bytes, kind: bytes) -> list[bytes]:
     return [part.lstrip(b"0") for part in data.translate(kind).split()]
 
 
+@dataclass(slots=True)
 class _Pattern:
     """The content of the pages of one pattern, level by level.
 
@@ -100,34 +102,18 @@ class _Pattern:
     the set of signatures, not on their order (Flajolet 1990, On adaptive sampling).
     """
 
-    __slots__ = (
-        "depth",
-        "evidence_factor",
-        "is_suspect",
-        "known",
-        "level_new",
-        "level_pages",
-        "levels",
-        "new",
-        "pages",
-        "pattern",
-        "repeats",
-        "window",
-    )
-
-    def __init__(self, pattern: str, evidence_factor: float, depth: int) -> None:
-        self.pattern = pattern
-        self.evidence_factor = evidence_factor
-        self.depth = depth
-        self.is_suspect = False  # since the latest complete level with pages
-        self.pages = 0  # of complete levels
-        self.repeats = 0  # pages of complete levels whose content was not new
-        self.known: set[int] = set()  # signatures of complete levels
-        self.levels: deque[tuple[int, int]] = deque()  # (pages, new pages) of the latest complete levels
-        self.window = 0  # pages of these levels
-        self.new = 0  # new pages of these levels
-        self.level_pages = 0  # of the current level
-        self.level_new: set[int] = set()  # new signatures of the current level
+    pattern: str
+    evidence_factor: float
+    depth: int
+    is_suspect: bool = False  # since the latest complete level with pages
+    pages: int = 0  # of complete levels
+    repeats: int = 0  # pages of complete levels whose content was not new
+    known: set[int] = field(default_factory=set)  # signatures of complete levels
+    levels: deque[tuple[int, int]] = field(default_factory=deque)  # (pages, new pages) of the latest complete levels
+    window: int = 0  # pages of these levels
+    new: int = 0  # new pages of these levels
+    level_pages: int = 0  # of the current level
+    level_new: set[int] = field(default_factory=set)  # new signatures of the current level
 
     def observe(self, signature: int) -> None:
         self.level_pages += 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.algorithms.urls.domains import parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,22 +119,15 @@ class RuleSet:
 
     def _inherited(self, domain: str) -> tuple[UrlRule, ...]:
         """Return the rules of *domain*; if none is manual, also the manual ones of the nearest parent with any."""
-        rules, parent = self._rules[domain], domain
-        manual = [rule for rule in rules if rule.origin == HAND]
-        if manual:
-            return rules
-        while parent and not manual:
-            parent = parent.partition(".")[2]
-            manual = [rule for rule in self._rules.get(parent, ()) if rule.origin == HAND]
-        return (*rules, *manual)
+        rules = self._rules[domain]
+        for name in parents(domain):
+            manual = [rule for rule in self._rules.get(name, ()) if rule.origin == HAND]
+            if manual:
+                return rules if name == domain else (*rules, *manual)
+        return rules
 
     def _domain(self, host: str) -> str | None:
-        name = host
-        while name not in self._rules:
-            _, dot, name = name.partition(".")
-            if not dot:
-                return None
-        return name
+        return next((name for name in parents(host) if name in self._rules), None)
 
 
 def _host(site: str) -> str:

@@ -22,17 +22,13 @@ MEMORY_BYTES = 1 << 20  # limit per rule: a learnt one takes some 10 KB, a list 
 _ANYTHING = "(?s).*"
 _AT_MOST = re.compile(r"(?<!\\)\{(,[0-9]+)\}")  # literal text in RE2, a repetition in Python
 
+_LOOKAHEAD = r"perl operator: \(\?[=!<]"  # RE2's message about one, or a lookbehind
 _REMEDIES = (  # pattern of RE2's message, and our message
-    (
-        r"perl operator: \(\?[=!<]",
-        "RE2 does not support lookaheads and lookbehinds; "
-        f"append exceptions to the rule, as in '/news/.*{EXCEPT}/news/page/.*'",
-    ),
     (
         r"escape sequence: \\[1-9]|perl operator: \(\?P",
         "RE2 does not support backreferences; repeat the text or the expression",
     ),
-    (r"escape sequence: \\Z", r"RE2 does not support \Z; omit it, because a rule matches the whole path and query"),
+    (r"escape sequence: \\Z", r"RE2 does not support \Z; write $, or nothing: a rule matches the whole path and query"),
     ("repetition size", "a repetition count is invalid or above 1,000; correct it, or write + or *"),
 )
 
@@ -46,7 +42,7 @@ class UrlExpressions:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._set = re2.Set.FullMatchSet(options(MEMORY_BYTES * max(len(texts), 1)))
-        self._set.Add(_ANYTHING)
+        self._set.Add(_ANYTHING)  # so a result without a match means that RE2 ran out of memory
         numbers: dict[str, int] = {}  # of the parts of expressions, in the set
         self._rules: dict[int, list[tuple[int, frozenset[int]]]] = {}  # first part -> (index, exceptions) of each rule
         for index, text in enumerate(texts):
@@ -62,9 +58,7 @@ class UrlExpressions:
 
     def matching(self, target: str) -> list[int]:
         """Return the indices of the expressions that *target*, a path and query, matches; in any order."""
-        found = self._set.Match(target.encode())
-        if found is None:  # `_ANYTHING` always matches, so RE2 ran out of memory
-            raise MemoryError(f"RE2 ran out of memory while matching {shown(target)}")
+        found = matches(self._set, target)
         if len(found) == 1:
             return []
         return [
@@ -77,11 +71,29 @@ class UrlExpressions:
     def _added(self, part: str) -> int:
         if match := _AT_MOST.search(part):
             raise ConfigError(f"{shown(part)}: RE2 treats {match[0]} as literal text; write {{0{match[1]}}}")
-        try:
-            number: int = self._set.Add(part)
-        except re2.error:
-            raise ConfigError(f"{shown(part)}: {_problem(part)}") from None
-        return number
+        return add(self._set, part, f"append exceptions to the rule, as in '/news/.*{EXCEPT}/news/page/.*'")
+
+
+def add(expressions: re2.Set, text: str, instead: str) -> int:
+    """Add *text* to *expressions*, and return its number there.
+
+    Raises `ConfigError` for an invalid one; *instead* is the remedy if RE2 lacks what it asks for.
+    """
+    try:
+        number: int = expressions.Add(text)
+    except UnicodeEncodeError:  # a lone surrogate
+        raise ConfigError(f"{shown(text)!r} is not valid text; write it in UTF-8") from None
+    except re2.error:
+        raise ConfigError(f"{shown(text)}: {_problem(text, instead)}") from None
+    return number
+
+
+def matches(expressions: re2.Set, text: str) -> list[int]:
+    """Return the numbers of those of *expressions* that match *text*, one of which matches every text."""
+    found: list[int] | None = expressions.Match(text.encode())
+    if found is None:
+        raise MemoryError(f"RE2 ran out of memory while matching {shown(text)}")
+    return found
 
 
 def check_expression(text: str) -> None:
@@ -104,25 +116,18 @@ def is_expression(text: str) -> bool:
     return True
 
 
-def _problem(part: str) -> str:
+def _problem(part: str, instead: str) -> str:
     """Return why RE2 rejects *part*, and the remedy."""
     message = ""
     try:
         re2.compile(part, options(MEMORY_BYTES))
     except re2.error as error:
         message = error.args[0].decode()
+    if re.search(_LOOKAHEAD, message):
+        return f"RE2 does not support lookaheads and lookbehinds; {instead}"
     for pattern, remedy in _REMEDIES:
         if re.search(pattern, message):
             return remedy
-    return syntax_problem(message)
-
-
-def syntax_problem(message: str) -> str:
-    """Return RE2's *message* about the syntax of an expression as a sentence, with the remedy.
-
-    >>> syntax_problem("missing ): /(")
-    "RE2 cannot parse it: missing ) in '/('; correct it, see https://github.com/google/re2/wiki/Syntax"
-    """
     problem, _, part = message.partition(": ")
     place = f" in {shown(part)}" if part else ""
     return f"RE2 cannot parse it: {problem}{place}; correct it, {SYNTAX}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import re2
 
-from crawlers.algorithms.url_rules.url_expressions import MEMORY_BYTES, SYNTAX, options, shown, syntax_problem
+from crawlers.algorithms.url_rules.url_expressions import MEMORY_BYTES, add, matches, options
 from crawlers.errors import ConfigError
 from crawlers.reasons import Reason
 
@@ -36,10 +36,16 @@ class UrlSelection:
         if not self.include and not self.exclude:
             return
         self._set = re2.Set.SearchSet(options(MEMORY_BYTES * (len(self.include) + len(self.exclude))))
-        for name, expressions in (("URL_EXCLUDE", self.exclude), ("URL_INCLUDE", self.include)):
+        for name, expressions, instead in (
+            ("URL_EXCLUDE", self.exclude, "write it without them"),
+            ("URL_INCLUDE", self.include, "write what they exclude into URL_EXCLUDE"),
+        ):
             for expression in expressions:
-                self._add(name, expression)
-        self._set.Add(_ANYTHING)  # always found, so a result without it means that RE2 ran out of memory
+                try:
+                    add(self._set, expression, instead)
+                except ConfigError as error:
+                    raise ConfigError(f"{name}: {error}") from None
+        self._set.Add(_ANYTHING)
         try:
             self._set.Compile()
         except re2.error:
@@ -49,33 +55,9 @@ class UrlSelection:
         """Return why *url* is not selected, or None."""
         if self._set is None:
             return None
-        found = self._set.Match(url.encode())
-        if found is None:
-            raise MemoryError(f"RE2 ran out of memory while matching {shown(url)}")
-        first = min(found)
+        first = min(matches(self._set, url))
         if first < self._excludes:
             return Reason.EXCLUDED.of(self.exclude[first][:MAX_SHOWN])
         if self.include and first == self._excludes + len(self.include):
             return Reason.NOT_INCLUDED
         return None
-
-    def _add(self, name: str, expression: str) -> None:
-        assert self._set is not None
-        try:
-            self._set.Add(expression)
-        except UnicodeEncodeError:  # a lone surrogate
-            raise ConfigError(f"{name}: {shown(expression)!r} is not valid text; write it in UTF-8") from None
-        except re2.error:
-            raise ConfigError(f"{name}: {shown(expression)}: {_problem(name, expression)}") from None
-
-
-def _problem(name: str, expression: str) -> str:
-    message = ""
-    try:
-        re2.compile(expression, options(MEMORY_BYTES))
-    except re2.error as error:
-        message = error.args[0].decode()
-    if "(?" in message:
-        remedy = "write what they exclude into URL_EXCLUDE" if name == "URL_INCLUDE" else "write it without them"
-        return f"RE2 does not support lookaheads and lookbehinds; {remedy}, {SYNTAX}"
-    return syntax_problem(message)

@@ -15,6 +15,8 @@ import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
+import can_ada
+
 from crawlers.errors import ConfigError
 from crawlers.options import SETTINGS
 
@@ -172,15 +174,9 @@ def _upper(match: re.Match[str]) -> str:
 
 
 def _named(site: str, ip_names: Mapping[str, str]) -> str:
-    scheme, _, authority = site.partition("://")
-    user, at, address = authority.rpartition("@")
-    host, colon, port = address.partition(":") if address[0] != "[" else _split_ipv6(address)
-    return f"{scheme}://{user}{at}{ip_names.get(host, host).lower()}{colon}{port}"
-
-
-def _split_ipv6(address: str) -> tuple[str, str, str]:
-    host, bracket, port = address.partition("]")
-    return host + bracket, port[:1], port[1:]
+    host = str(can_ada.parse(site).hostname)
+    before, _, port = site.lower().rpartition(host)
+    return f"{before}{ip_names.get(host, host).lower()}{port}"
 
 
 def _without_ignored(path: str, options: Normalization) -> str:
@@ -195,18 +191,7 @@ def _without_ignored(path: str, options: Normalization) -> str:
 
 
 def _without_dots(path: str) -> str:
-    kept: list[str] = []
-    segments = path[1:].split("/")
-    for number, segment in enumerate(segments, 1):
-        dots = segment.lower().replace("%2e", ".")
-        if dots not in (".", ".."):
-            kept.append(segment)
-            continue
-        if dots == ".." and kept:
-            kept.pop()
-        if number == len(segments):
-            kept.append("")
-    return "/" + "/".join(kept)
+    return str(can_ada.parse(f"http://h{path}").pathname)
 
 
 def as_written(url: str, standard: str, options: Normalization) -> str:

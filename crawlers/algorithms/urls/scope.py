@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from crawlers.algorithms.urls.domains import parents
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -65,18 +66,10 @@ class Scope:
         known = self._known.get(site)
         if known is None:
             host = urlsplit(site).hostname or ""
-            known = self._is_below(host)
+            known = any(name in self._domains for name in parents(host))
             if len(self._known) < SITES_CACHED:
                 self._known[site] = known
         return known
-
-    def _is_below(self, host: str) -> bool:
-        """Return whether *host* or one of its parent domains is among the domains."""
-        while host not in self._domains:
-            _, dot, host = host.partition(".")
-            if not dot:
-                return False
-        return True
 
 
 def _domain(name: str) -> str:

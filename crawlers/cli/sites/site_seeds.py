@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from crawlers.cli.sites.site_feeds import show_sources
 from crawlers.cli.sites.site_parts import hidden, opened, seeds_named
 from crawlers.errors import ConfigError
-from crawlers.extraction.article.content_rules import check_rules
 from crawlers.inputs.program import program
 from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_change, seed_limit
 from crawlers.inputs.sources_file import MAX_BYTES, read_sources
@@ -119,7 +118,7 @@ def export(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> N
 
 
 def _import_sources(settings: BaseSettings, name: str) -> None:
-    sources, problems = read_sources(name, check_rules)
+    sources, problems = read_sources(name)
     with opened(settings, create=True) as database:
         saved = save_sources(database, sources)
     for number, source, is_new in saved:

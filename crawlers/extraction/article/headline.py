@@ -37,18 +37,18 @@ def headline(declared: str, visible: Sequence[str], shared: str, window: str, na
     if not candidates:
         return max(_SEPARATOR.split(window), key=len)
     # Templates usually use one text for the window and social networks, so the two count as one vote.
-    without_kicker = {_letters(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
+    without_kicker = {letters_of(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
     votes = [_ends([declared]), _ends(visible) | without_kicker, _ends([shared, window])]
-    best = max(candidates, key=lambda title: sum(_letters(title) in vote for vote in votes))
+    best = max(candidates, key=lambda title: sum(letters_of(title) in vote for vote in votes))
     # Machine-readable copies have the right punctuation where an h1 shows its parts on separate lines.
-    return next(title for title in (declared, shared, best) if _letters(title) == _letters(best))
+    return next(title for title in (declared, shared, best) if letters_of(title) == letters_of(best))
 
 
 def _site_names(names: Iterable[str], url: str) -> set[str]:
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     labels = [label for label in host.split(".") if len(label) >= _MIN_LABEL]
     known = [part for name in names for part in (name, *_SEPARATOR.split(name))]
-    return {letters for name in (*known, host, *labels) if len(letters := _letters(name)) > 1}
+    return {letters for name in (*known, host, *labels) if len(letters := letters_of(name)) > 1}
 
 
 def _without_site(title: str, sites: set[str]) -> str:
@@ -59,14 +59,14 @@ def _without_site(title: str, sites: set[str]) -> str:
             if _is_site(title[between.end() :], sites):
                 title = title[: between.start()]
                 break
-            if _letters(title[: between.start()]) in sites:
+            if letters_of(title[: between.start()]) in sites:
                 title = title[between.end() :]
                 break
-    return "" if _letters(title) in sites else title
+    return "" if letters_of(title) in sites else title
 
 
 def _is_site(part: str, sites: set[str]) -> bool:
-    letters = _letters(part)
+    letters = letters_of(part)
     if letters in sites or not letters:
         return True
     return len(part.split()) <= _MAX_NAME and any(
@@ -78,16 +78,17 @@ def _ends(titles: Iterable[str]) -> set[str]:
     """Return *titles*, and their beginnings and ends up to a separator, as letters."""
     found = set()
     for title in titles:
-        found.add(_letters(title))
+        found.add(letters_of(title))
         for between in _SEPARATOR.finditer(title):
-            found |= {_letters(title[: between.start()]), _letters(title[between.end() :])}
+            found |= {letters_of(title[: between.start()]), letters_of(title[between.end() :])}
     return found
 
 
 def _is_most_of(title: str, visible: str) -> bool:
     """Return whether the h1 *visible* is *title* after a kicker."""
-    return _letters(visible).endswith(_letters(title)) and len(title) > _MIN_SHARE * len(visible)
+    return letters_of(visible).endswith(letters_of(title)) and len(title) > _MIN_SHARE * len(visible)
 
 
-def _letters(text: str) -> str:
+def letters_of(text: str) -> str:
+    """Return the letters and digits of *text*, whatever their case."""
     return _NO_LETTERS.sub("", text).casefold()

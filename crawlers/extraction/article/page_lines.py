@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
+
+from crawlers.extraction.article.headline import letters_of
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -17,7 +18,6 @@ _MAX_CHARS = 150  # of a line
 _BEFORE = 2  # times as far as behind the headline: there are the dates of the issue, and other articles
 _MIN_SHARE = 0.5  # of a heading or title in the other one
 _HEADINGS = frozenset(["h1", "h2", "h3"])
-_NO_LETTERS = re.compile(r"[\W_]+")
 _UNRELATED = frozenset("script style noscript template nav footer select iframe svg".split())  # noqa: SIM905
 
 
@@ -47,7 +47,7 @@ def page_lines(tree: HtmlElement, title: str) -> PageLines:
 
     The headlines are those with the *title* of the article; if there is none, all h1 elements.
     """
-    wanted = _letters(title)
+    wanted = letters_of(title)
     titles: list[int] = []
     headings: list[int] = []
     lines: list[PageLine] = []
@@ -61,7 +61,7 @@ def page_lines(tree: HtmlElement, title: str) -> PageLines:
         if node.tag in _HEADINGS:
             if node.tag == "h1":
                 headings.append(position)
-            if _is_title(_letters(node.text_content()), wanted):
+            if _is_title(letters_of(node.text_content()), wanted):
                 titles.append(position)
         text = " ".join("".join([node.text or "", *(child.tail or "" for child in node)]).split())
         if (text or node.tag == "time") and len(text) <= _MAX_CHARS:
@@ -74,7 +74,3 @@ def _is_title(heading: str, title: str) -> bool:
     """Return whether a heading is the title, with or without a kicker; both in letters."""
     shorter, longer = sorted((heading, title), key=len)
     return shorter in longer and len(shorter) >= _MIN_SHARE * len(longer) > 0
-
-
-def _letters(text: str) -> str:
-    return _NO_LETTERS.sub("", text).casefold()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import zlib
 from functools import partial
 
+from crawlers.errors import BadBody, DamagedBody
 from crawlers.extraction.charset import decode
-from crawlers.extraction.decompression import MAX_PARTS
+from crawlers.extraction.decompression import decompressed
 from crawlers.reasons import Reason
 
 MAX_INFLATED = 50_000_000  # bytes; the limit of the sitemap protocol
@@ -38,35 +38,14 @@ def inflated(body: bytes, limit: int = MAX_INFLATED) -> tuple[bytes, str]:
     Truncated or damaged data is returned up to that point.
     """
     problem = ""
-    levels = 2  # servers compress files that are .gz already
-    while body.startswith(GZIP) and levels:
-        body, problem = _inflate(body, limit)
-        levels -= 1
-    if len(body) > limit:
-        return body[:limit], Reason.GZIP_LARGE.of(limit)
-    return body, problem
-
-
-def _inflate(body: bytes, limit: int) -> tuple[bytes, str]:
-    parts: list[bytes] = []
-    room = limit + 1
-    at = members = 0
-    stream = zlib.decompressobj(_GZIP_WINDOW)
-    try:
-        while room and at < len(body):
-            chunk = body[at : at + _CHUNK]
-            at += len(chunk)
-            parts.append(stream.decompress(chunk, room))
-            room -= len(parts[-1])
-            if stream.eof:
-                at -= len(stream.unused_data)
-                members += 1
-                if not body.startswith(GZIP, at) or members == MAX_PARTS:
-                    return b"".join(parts), ""
-                stream = zlib.decompressobj(_GZIP_WINDOW)
-    except zlib.error:
-        return b"".join(parts), Reason.GZIP_DAMAGED
-    return b"".join(parts), Reason.GZIP_CUT if room else ""
+    for _ in range(2):  # servers compress files that are .gz already
+        try:
+            body = decompressed(body, ["gzip"], limit)
+        except DamagedBody as error:
+            body, problem = error.begun, Reason.GZIP_DAMAGED if error.__cause__ else Reason.GZIP_CUT
+        except BadBody as error:
+            body = error.begun
+    return body[:limit], Reason.GZIP_LARGE.of(limit) if len(body) > limit else problem
 
 
 def as_utf8(body: bytes, content_type: str | None) -> bytes:

@@ -38,8 +38,8 @@ def test_setting_names_the_weights(tmp_path):
     ("content", "sentence"),
     [
         (b"\xff\xfe", "is not UTF-8 text"),
-        (b"", "is not JSON; make another file with scrapy lab learn"),
-        (b'{"anchor": {"news": ' + b"9" * 10_000 + b"}}", "is not JSON"),
+        (b"", "not JSON; make another file with scrapy lab learn"),
+        (b'{"anchor": {"news": ' + b"9" * 10_000 + b"}}", "not JSON"),
         ([], 'expected weights by kind and text, as {"anchor": {"news": 0.5}}; make another'),
         ({"anchor": 0.5}, "expected weights by kind and text"),
         ({"site": {"http://a.test": 1}}, "'site' is not a kind of weights; expected anchor, url, anchor length, level"),

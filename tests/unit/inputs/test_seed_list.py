@@ -114,7 +114,7 @@ def test_line_of_a_hosts_file_with_a_folder_or_an_alias_is_no_seed():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("start_url\nhttp//a.test", "Row 2: a colon is missing after http; write http://a.test"),
+        ("start_url\nhttp//a.test", "Row 2: http is not a host; write http://host"),
         ("start_url;x\n", "Unknown column 'x'; the columns are"),
         ("a.test\na b", "Line 2: 'a b': a host name must not contain spaces"),
         ("a.test/docs/", "The site http://a.test: a seed has no folder"),

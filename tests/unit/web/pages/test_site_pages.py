@@ -48,7 +48,7 @@ def test_site_is_added(browser, sqlite):
     ("form", "errors"),
     [
         ({"url": "ftp://x.test"}, {"url": "unsupported protocol 'ftp'; expected http or https"}),
-        ({"url": "http//x.test"}, {"url": "a colon is missing after http; write http://x.test"}),
+        ({"url": "http//x.test"}, {"url": "http is not a host; write http://host"}),
         ({"url": HOSTILE}, {"url": "invalid host name or port; write host or host:port"}),
         ({"url": "x.test", "parallel": "0"}, {"parallel": "parallel is '0', expected a whole number from 1 to 1000"}),
         ({"url": "x..test", "delay_ms": "x"}, {"url": "two dots in a row", "delay_ms": "delay_ms is 'x'"}),

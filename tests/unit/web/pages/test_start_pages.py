@@ -60,7 +60,7 @@ def test_file_is_uploaded(browser, starter):
     ("form", "field", "message"),
     [
         ({"text": "ftp://x.test"}, "sites", "Line 1: 'ftp://x.test': unsupported protocol 'ftp'"),
-        ({"text": "a.test\nhttp//b.test/x"}, "sites", "Line 2: 'http//b.test/x': a colon is missing after http; write"),
+        ({"text": "a.test\nhttp//b.test/x"}, "sites", "Line 2: 'http//b.test/x': http is not a host; write"),
         ({"spider": "topic", "text": "keywords: [a"}, "sites", "Line 1: not valid YAML"),
         ({"text": ""}, "sites", "Nothing is given; write hosts.txt here, or upload it"),
         ({"source": "store"}, "sites", "The list has no enabled site; add some under Sites"),
