@@ -28,12 +28,13 @@ from crawlers.extraction.article.headline import headline
 from crawlers.extraction.article.json_ld import json_ld, microdata
 from crawlers.extraction.article.meta_tags import meta_tags
 from crawlers.extraction.article.page_lines import page_lines
-from crawlers.extraction.article.publication import DAY_S, publication, read_time
+from crawlers.extraction.article.publication import DAY_S, publication
 from crawlers.extraction.article.shown_authors import shown_authors
 from crawlers.extraction.article.shown_dates import shown_date
 from crawlers.extraction.article.text_blocks import text_blocks
 from crawlers.extraction.article.text_language import language_of
 from crawlers.extraction.charset import decode
+from crawlers.extraction.dates.date_notations import read_date
 from crawlers.extraction.dates.month_names import languages_of
 from crawlers.extraction.html import thin
 from crawlers.items import Article
@@ -188,7 +189,7 @@ class _Page:
         """
         changes = [parts.modified for parts in self._sources if parts.modified]
         for raw in (*changes, *times):
-            found = read_time(raw, languages)
+            found = read_date(raw, languages)
             if found is not None and found.when.utcoffset():
                 yield raw
         yield shown_date(self._lines, languages, with_changes=False)

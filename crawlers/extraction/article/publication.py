@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, date, datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from crawlers.extraction.dates.date_notations import Precision, WrittenTime, read_date, seconds
@@ -15,14 +13,6 @@ if TYPE_CHECKING:
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no web page is older
 DAY_S = 86400.0  # by which a time without a zone may be ahead
 
-_MAX_CHARS = 100  # longer texts are not dates
-_ISO = re.compile(
-    r"(\d{4})-?(\d\d)-?(\d\d)(?:[T\s]+(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",
-    re.I,
-)
-_MAIL = re.compile(r"[A-Z][a-z]{2},? \d\d? [A-Z][a-z]{2} \d{4} ")
-_EPOCH = re.compile(r"\A\d{10}(?:\d{3})?\Z")
-_GREGORIAN = range(1900, 2200)  # years; others belong to other calendars
 _ONE_DAY = timedelta(days=1)
 _FARTHEST_ZONES = (timedelta(hours=-11), timedelta(hours=13))  # with people: Samoa, and New Zealand in summer
 _SAME_ZONE = timedelta(days=30)  # between two times in the same zone: it may change in spring and autumn
@@ -77,34 +67,9 @@ def publication(
 
 def _read(declared: Iterable[str], now: float, languages: Sequence[str]) -> Iterator[WrittenTime]:
     for raw in declared:
-        time = _in_range(read_time(raw, languages), now)
+        time = _in_range(read_date(raw, languages), now)
         if time is not None:
             yield time
-
-
-def read_time(raw: str, languages: Sequence[str] = ()) -> WrittenTime | None:
-    """Return the time that *raw* names; None if it names none."""
-    raw = raw.strip()[:_MAX_CHARS]
-    try:
-        if _EPOCH.match(raw):
-            return WrittenTime(datetime.fromtimestamp(float(raw[:10]), UTC), Precision.TIME)
-        if _MAIL.match(raw):
-            return WrittenTime(parsedate_to_datetime(raw), Precision.TIME)
-        found = _ISO.match(raw)
-        if found is None or int(found[1]) not in _GREGORIAN:
-            return read_date(raw, languages)
-        year, month, day, hour, minute, second, zone = found.groups()
-        when = datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
-        when = when.replace(tzinfo=_zone(zone)) if zone else when
-        return WrittenTime(when, Precision.DAY if hour is None else Precision.TIME)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _zone(name: str) -> timezone:
-    if name[0] not in "+-":
-        return UTC
-    return timezone(int(name[0] + "1") * timedelta(hours=int(name[1:3]), minutes=int(name[3:].lstrip(":") or 0)))
 
 
 def _in_range(time: WrittenTime | None, now: float) -> WrittenTime | None:

@@ -17,7 +17,7 @@ _DATE_CHARS = 100  # longer texts are not dates
 _MILLISECONDS = 1e11  # as seconds it would be the year 5138
 _CENTURY = 70  # two-digit years: 70 is 1970, 69 is 2069
 
-_COMPACT = re.compile(r"\b(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?(z|[+-]\d\d:?\d\d)?)?\b")
+_COMPACT = re.compile(r"\b(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?(z|[+-]\d\d(?::?\d\d)?)?)?\b")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})(?:\s?[-/.月월]\s?(\d{1,2}))?(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4})(?!\d)")
 _SHORT = re.compile(r"(?<![\d.])(\d{1,2})([./])\s?(\d{1,2})\2\s?(\d\d)(?![\d:.])")
@@ -57,7 +57,7 @@ _ZONES = {
 }  # fmt: skip
 
 _TIME = re.compile(
-    r"(下午|午後|오후)?\s*(?:(?<=\d)t|(?<!\d))(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(?:([ap])\.?m\b\.?\s*)?"
+    r"(下午|午後|오후)?\s*(?:(?<=\d)t|(?<![\d+]))(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(?:([ap])\.?m\b\.?\s*)?"
     rf"((?:gmt|utc|z)?\s*[+-]\d{{1,2}}:?(?:\d\d)?(?!\d)|(?:gmt|utc|ut|z|{'|'.join(_ZONES)})\b(?!(?<=at)\s+[^\W\d]))?"
 )
 
@@ -117,7 +117,7 @@ def read_date(text: str, languages: Sequence[str] = ()) -> WrittenTime | None:
 
 
 def _epoch(text: str) -> WrittenTime | None:
-    if not text.isdecimal() or not 9 <= len(text) <= 13:
+    if not text.isdecimal() or len(text) not in (9, 10, 13):
         return None
     number = float(text)
     number = number / 1000 if number >= _MILLISECONDS else number
@@ -129,25 +129,20 @@ def _moment(text: str, languages: Sequence[str]) -> WrittenTime | None:
         return WrittenTime(datetime(int(text), 1, 1), Precision.YEAR)
     clock: timedelta | None = None
     zone = ""
-    compact = _COMPACT.search(text)
-    if compact is not None:
-        year, month, day, hour, minute, second, zone = compact.groups("0")
-        date: tuple[int, int, int] | None = (int(year), int(month), int(day))
-        clock = None if hour == "0" else _duration(hour, minute, second)
-    else:
-        shown = _TIME.search(text)
-        if shown is not None:
-            clock, zone = _clock(shown)
-            # Unix writes the year after the time, so the date is the text without the time.
-            text = f"{text[: shown.start()]} {text[shown.end() :]}"
-        date = _date(text, languages)
+    if (compact := _COMPACT.search(text)) and compact[4]:
+        clock, zone = _duration(compact[4], compact[5], compact[6]), compact[7] or ""
+    elif shown := _TIME.search(text):
+        clock, zone = _clock(shown)
+        # Unix writes the year after the time, so the date is the text without the time.
+        text = f"{text[: shown.start()]} {text[shown.end() :]}"
+    date = _date(text, languages)
     if date is None:
         return None
-    year_, month_, day_ = date
+    year, month, day = date
     persian = any(map(is_persian, languages))
-    when = datetime.combine(gregorian(year_, month_, day_ or 1, is_persian=persian), time())
+    when = datetime.combine(gregorian(year, month, day or 1, is_persian=persian), time())
     if clock is None:
-        return WrittenTime(when, Precision.DAY if day_ else Precision.MONTH)
+        return WrittenTime(when, Precision.DAY if day else Precision.MONTH)
     offset = _offset(zone)
     zoned = when + clock if offset is None else (when + clock).replace(tzinfo=timezone(offset) if offset else UTC)
     return WrittenTime(zoned, Precision.TIME)
@@ -160,7 +155,7 @@ def _clock(found: re.Match[str]) -> tuple[timedelta, str]:
     return _duration(hours, minute, second), zone
 
 
-def _duration(hour: str | int, minute: str, second: str) -> timedelta:
+def _duration(hour: str | int, minute: str, second: str | None) -> timedelta:
     """Return the time since midnight; 24:00 and leap seconds exist. Raises `ValueError` for others that do not."""
     duration = timedelta(hours=int(hour), minutes=int(minute), seconds=int(second or 0))
     if int(minute) >= 60 or int(second or 0) > 60 or duration > timedelta(days=1):
@@ -170,7 +165,7 @@ def _duration(hour: str | int, minute: str, second: str) -> timedelta:
 
 def _date(text: str, languages: Sequence[str]) -> tuple[int, int, int] | None:
     """Return year, month and day of *text*; the day is 0 if there is none."""
-    if found := _YEAR_FIRST.search(text):
+    if found := _COMPACT.search(text) or _YEAR_FIRST.search(text):
         return int(found[1]), int(found[2]), int(found[3] or 0)
     for worded in _with_months(text, languages):
         for pattern in _WORDED:
