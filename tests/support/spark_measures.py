@@ -18,7 +18,7 @@ import networkx
 import pyarrow.parquet as parquet
 
 from crawlers.algorithms.urls.domains import host_group
-from crawlers.graphs.analysis import analyse, to_networkx
+from crawlers.graphs.analysis import analyse
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.storage.pagerank import StoredPageRank
@@ -87,7 +87,8 @@ def compare_contents(
     for site_id in site_ids:
         graph = SiteGraph(database, site_id, "")
         measures = analyse(graph, ("in_degree", "out_degree", "component_size")).values()
-        whole = to_networkx(graph)
+        whole = networkx.DiGraph({source: [target for target, _ in targets] for source, targets in graph.edges()})
+        whole.add_nodes_from(row[0] for row in graph.nodes())
         row_of = {graph.node(page): row for page, row in by_id.items() if graph.representative(page) == page}
         nodes += len(whole)
         for node in whole:
