@@ -114,7 +114,8 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[S
             continue
         limits, wrong = _limits(text)
         addresses = [address for address in (limits.site, *limits.aliases) if address]
-        wrong += _listed_twice(limits, addresses, found, places)
+        if (twice := next((address for address in addresses if address in places), None)) is not None:
+            wrong.append(_twice(twice, limits, found, places[twice]))
         where = f"{place}: {shown(text)}" if wrong else ""  # once, as a line may have thousands of aliases
         problems += [f"{where}: {problem}" for problem in wrong]
         found.setdefault(limits.site, limits)
@@ -125,17 +126,6 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[S
     if not found:
         raise ConfigError(said_of(origin, f"no sites found. {remedy}"))
     return list(found.values())
-
-
-def _listed_twice(
-    limits: SiteLimits, addresses: Iterable[str], found: Mapping[str, SiteLimits], places: Mapping[str, str]
-) -> list[str]:
-    """Return one problem for each line that already has some of the *addresses* of a line."""
-    first: dict[str, str] = {}
-    for address in addresses:
-        if address in places:
-            first.setdefault(places[address], address)
-    return [_twice(address, limits, found, place) for place, address in first.items()]
 
 
 def _twice(address: str, limits: SiteLimits, found: Mapping[str, SiteLimits], place: str) -> str:

@@ -15,7 +15,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.resolution import resolve
+from crawlers.algorithms.urls.resolution import parsed, resolve
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.hosts_file import parse_hosts, site_address
 from crawlers.inputs.text_file import is_whole, place_of, said_of, shortened_list, shown
@@ -47,6 +47,13 @@ def seed_address(text: str) -> tuple[str, str]:
         return _address(text)
     except ConfigError as wrong:
         raise ConfigError(f"{shown(text)}: {wrong}") from None
+
+
+def host_name(text: str) -> str:
+    """Return the host that *text* names, without protocol, port and path; raises `ConfigError`."""
+    if set(text) & set("/:@?#,"):
+        raise ConfigError(text)
+    return str(parsed(seed_address(text)[0]).hostname)
 
 
 def seed_limit(text: str, name: str) -> int:

@@ -11,11 +11,11 @@ import yaml
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
 from crawlers.algorithms.url_rules.url_expressions import EXCEPT, check_expression
-from crawlers.algorithms.urls.resolution import parsed, resolve, without_credentials
+from crawlers.algorithms.urls.resolution import resolve, without_credentials
 from crawlers.errors import BadUrl, ConfigError
-from crawlers.inputs.seed_list import LIMITS, seed_address, seed_limit, tidy_name
+from crawlers.inputs.seed_list import LIMITS, host_name, seed_address, seed_limit, tidy_name
 from crawlers.inputs.text_file import shown
-from crawlers.inputs.yaml_reader import Item, Problem, fields_of, item_of, items_of, line_of, nodes_of
+from crawlers.inputs.yaml_reader import Item, Problem, converted, fields_of, item_of, items_of, line_of, nodes_of
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
@@ -117,13 +117,6 @@ def source_of(node: Node) -> Source:
     )
 
 
-def _read(item: Item, reading: Callable[[str], T]) -> T:
-    try:
-        return reading(item.text)
-    except ConfigError as error:
-        raise Problem(item.line, str(error)) from None
-
-
 def _limits(site: Item, fields: dict[str, Field]) -> SiteLimits:
     name, start_url = _address(site, seed_address)
     parallel, max_level, delay_ms = (_limit(fields.get(limit), limit) for limit in LIMITS)
@@ -133,7 +126,7 @@ def _limits(site: Item, fields: dict[str, Field]) -> SiteLimits:
 def _limit(given: Field | None, name: str) -> int | None:
     if given is None:
         return None
-    return _read(item_of(given.node), lambda text: seed_limit(text, name))
+    return converted(item_of(given.node), lambda text: seed_limit(text, name))
 
 
 def _addresses(given: Field | None, reading: Callable[[str], str]) -> tuple[str, ...]:
@@ -150,7 +143,7 @@ def _small(given: Field) -> Field:
 def _address(item: Item, reading: Callable[[str], T]) -> T:
     if not _is_text(item.text):
         raise Problem(item.line, f"{shown(item.text)} is not an address; write one such as example.org or /rss.xml")
-    return _read(item, reading)
+    return converted(item, reading)
 
 
 def _text(given: Field | None) -> str | None:
@@ -175,8 +168,8 @@ def _rule(node: Node) -> UrlRule:
             raise Problem(line_of(node), "regex is missing; write {regex: '/video/.*', weight: 0}")
         node, weight = fields["regex"].node, fields.get("weight")
     regex = item_of(node)
-    _read(regex, check_rule)
-    return UrlRule(regex.text, _read(item_of(weight.node), rule_weight) if weight else 1.0, HAND)
+    converted(regex, check_rule)
+    return UrlRule(regex.text, converted(item_of(weight.node), rule_weight) if weight else 1.0, HAND)
 
 
 def _content(given: Field | None) -> dict[str, str]:
@@ -189,7 +182,7 @@ def _content(given: Field | None) -> dict[str, str]:
     selectors = {}
     for name, part in fields_of(given.node, PARTS).items():
         line, text = item = item_of(part.node)
-        _read(item, _check_shown)
+        converted(item, _check_shown)
         if len(text) > MAX_TEXT:
             raise Problem(line, f"the selector of {name} has {len(text)} characters; use at most {MAX_TEXT}")
         try:
@@ -211,9 +204,7 @@ def _language(given: Field | None) -> str | None:
 
 def _host(text: str) -> str:
     try:
-        if set(text) & set("/:@?#,"):
-            raise ConfigError(text)
-        return str(parsed(seed_address(text)[0]).hostname)
+        return host_name(text)
     except ConfigError:
         remedy = "write a name such as sport.example.org, without protocol, port and path"
         raise ConfigError(f"{shown(text)} in hosts is not a host name; {remedy}") from None

@@ -25,10 +25,8 @@ budget: 2000                    # pages to read (default: PAGE_BUDGET)
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -37,16 +35,14 @@ from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weig
 from crawlers.algorithms.urls.resolution import parsed
 from crawlers.algorithms.urls.scope import ALL, SITES, Scope
 from crawlers.errors import ConfigError
-from crawlers.inputs.seed_list import seed_address
-from crawlers.inputs.text_file import is_whole, read_text, shortened, shortened_list, shown
-from crawlers.inputs.yaml_reader import Item, Problem, item_of, items_of, read_fields
+from crawlers.inputs.seed_list import host_name, seed_address
+from crawlers.inputs.text_file import is_whole, read_text, shortened, shown
+from crawlers.inputs.yaml_reader import Item, Problem, converted, item_of, items_of, read_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections import Counter
 
     from crawlers.inputs.yaml_reader import Field
-
-T = TypeVar("T")
 
 MAX_BYTES = 100_000  # of a file: thousands of words and addresses
 TOO_LARGE = "remove the weakest keywords"
@@ -78,85 +74,47 @@ def read_topic(path: str) -> TopicSpec:
 def parse_topic(text: str, origin: str) -> TopicSpec:
     """Return the topic that *text* describes; messages name the file as *origin*.
 
-    Raises `ConfigError` with a line for each problem: its place, the problem, and the remedy.
+    Raises `ConfigError` with the first problem: its place, what it is, and the remedy.
 
     >>> spec = parse_topic("{keywords: [unicode text], roots: [http://a.example/], strategy: anchor}", "topic.yaml")
     >>> spec.keywords, spec.roots
     ({'unicod': 1.0, 'text': 1.0}, ('http://a.example/',))
     """
     try:
-        problems = _Problems()
-        spec = _spec(read_fields(text, FIELDS), problems)
+        return _spec(read_fields(text, FIELDS))
     except Problem as problem:
         raise ConfigError(problem.at(origin)) from None
-    if problems.found:
-        raise ConfigError("\n".join(shortened_list([problem.at(origin) for problem in problems.in_order()])))
-    return spec
 
 
-class _Problems:
-    """The problems of a file, which are reported together."""
-
-    def __init__(self) -> None:
-        self.found: list[Problem] = []
-
-    def read(self, read: Callable[[], T], otherwise: T) -> T:
-        """Return what *read* returns, or *otherwise* if it raises a `Problem`."""
-        try:
-            return read()
-        except Problem as problem:
-            self.found.append(problem)
-            return otherwise
-
-    def items(self, field: Field) -> list[Item]:
-        """Return the items of *field*; none if they can't be read."""
-        nothing: list[Item] = []
-        return self.read(lambda: items_of(field), nothing)
-
-    def in_order(self) -> list[Problem]:
-        return sorted(self.found, key=lambda problem: problem.line or 0)
-
-
-def _spec(fields: dict[str, Field], problems: _Problems) -> TopicSpec:
-    code = problems.read(lambda: _language(fields["language"]), AUTO) if "language" in fields else AUTO
-    keywords = _keywords(fields["keywords"], Terms(code), problems) if "keywords" in fields else {}
-    examples = _examples(fields["examples"], problems) if "examples" in fields else ()
-    if not (keywords or examples or problems.found):
-        missing = "keywords and examples are missing; give at least one word or page of the topic"
-        problems.found.append(Problem(None, missing))
+def _spec(fields: dict[str, Field]) -> TopicSpec:
+    code = AUTO
+    if "language" in fields:
+        code = converted(item_of(fields["language"].node), lambda text: language_code(text, "language"))
+    keywords = _keywords(fields["keywords"], Terms(code)) if "keywords" in fields else {}
+    examples = tuple(map(_example, items_of(fields["examples"]))) if "examples" in fields else ()
+    if not (keywords or examples):
+        raise Problem(None, "keywords and examples are missing; give at least one word or page of the topic")
     if "roots" not in fields:
-        problems.found.append(Problem(None, "roots is missing; give at least one start URL"))
-    scope = problems.read(lambda: _scope(fields["scope"]), ALL) if "scope" in fields else SITES
-    roots = _roots(fields["roots"], scope, problems) if "roots" in fields else ()
-    budget = problems.read(lambda: _budget(fields["budget"]), None) if "budget" in fields else None
-    weights = problems.read(lambda: _weights(fields), STRATEGIES[DEFAULT_STRATEGY])
-    return TopicSpec(keywords, examples, roots, weights, scope, code, budget)
+        raise Problem(None, "roots is missing; give at least one start URL")
+    scope = _scope(fields["scope"]) if "scope" in fields else SITES
+    budget = _budget(fields["budget"]) if "budget" in fields else None
+    return TopicSpec(keywords, examples, _roots(fields["roots"], scope), _weights(fields), scope, code, budget)
 
 
-def _language(field: Field) -> str:
-    try:
-        return language_code(item_of(field.node).text, "language")
-    except ConfigError as error:
-        raise Problem(field.line, str(error)) from None
-
-
-def _keywords(field: Field, terms: Terms, problems: _Problems) -> dict[str, float]:
+def _keywords(field: Field, terms: Terms) -> dict[str, float]:
     """Return the terms of the words; a term of several words gets the sum of their weights."""
     if isinstance(field.node, yaml.MappingNode):
-        pairs: list[tuple[yaml.Node, yaml.Node]] = field.node.value
-        read = [problems.read(partial(_weighted, key, value), None) for key, value in pairs]
-        weighted = [pair for pair in read if pair is not None]
+        weighted = [_weighted(key, value) for key, value in field.node.value]
     else:
-        weighted = [(item, 1.0) for item in problems.items(field)]
+        weighted = [(item, 1.0) for item in items_of(field)]
     keywords: dict[str, float] = {}
-    nothing: Counter[str] = Counter()
     for item, weight in weighted:
-        for term, times in problems.read(partial(_terms, item, terms), nothing).items():
+        for term, times in _terms(item, terms).items():
             keywords[term] = keywords.get(term, 0.0) + times * weight
     return keywords
 
 
-def _weighted(key: yaml.Node, value: yaml.Node) -> tuple[Item, float] | None:
+def _weighted(key: yaml.Node, value: yaml.Node) -> tuple[Item, float]:
     word = item_of(key)
     return word, _number(item_of(value), f"the weight of {shown(word.text)}", MIN_WEIGHT, MAX_WEIGHT)
 
@@ -169,26 +127,20 @@ def _terms(item: Item, terms: Terms) -> Counter[str]:
     return counts
 
 
-def _examples(field: Field, problems: _Problems) -> tuple[str, ...]:
-    items = problems.items(field)
-    return tuple(problems.read(partial(_example, item), "") for item in items)
-
-
 def _example(item: Item) -> str:
-    return _address(item)[1] if "://" in item.text else item.text
+    return converted(item, seed_address)[1] if "://" in item.text else item.text
 
 
-def _roots(field: Field, scope: str, problems: _Problems) -> tuple[str, ...]:
+def _roots(field: Field, scope: str) -> tuple[str, ...]:
     domains = Scope(scope, ())
-    items = problems.items(field)
-    return tuple(dict.fromkeys(problems.read(partial(_root, item, scope, domains), "") for item in items))
+    return tuple(dict.fromkeys(_root(item, scope, domains) for item in items_of(field)))
 
 
 def _root(item: Item, scope: str, domains: Scope) -> str:
-    site, url = _address(item)
+    site, url = converted(item, seed_address)
     if scope != SITES and not domains.holds(site):
         what = f"the root {url} is outside the scope ({shortened(scope)})"
-        raise Problem(item.line, f"{what}; add {_host(site)} to scope, or remove the root")
+        raise Problem(item.line, f"{what}; add {parsed(site).hostname} to scope, or remove the root")
     return url
 
 
@@ -203,9 +155,7 @@ def _scope(field: Field) -> str:
 
 def _domain(item: Item) -> str:
     try:
-        if set(item.text) & set("/:@?#,"):
-            raise ConfigError(item.text)
-        domain = _host(seed_address(item.text)[0])
+        domain = host_name(item.text)
         Scope(domain, ())
     except ConfigError:
         remedy = "write a domain such as example.org, which includes its subdomains"
@@ -246,15 +196,3 @@ def _number(item: Item, name: str, least: float, most: float) -> float:
     if not least <= number <= most:  # rejects nan, too
         raise Problem(item.line, f"{name} is {shown(item.text)}, expected a number from {least:g} to {most:g}")
     return number
-
-
-def _address(item: Item) -> tuple[str, str]:
-    """Return site and URL."""
-    try:
-        return seed_address(item.text)
-    except ConfigError as error:
-        raise Problem(item.line, str(error)) from None
-
-
-def _host(site: str) -> str:
-    return str(parsed(site).hostname)

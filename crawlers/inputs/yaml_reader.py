@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import yaml
 from yaml.composer import Composer, ComposerError
 
+from crawlers.errors import ConfigError
 from crawlers.inputs.text_file import place_of, said_of, shown
 
 if TYPE_CHECKING:
@@ -178,6 +179,14 @@ def item_of(node: Node) -> Item:
     if not node.value:
         raise Problem(line_of(node), "missing value; write it, or remove the line")
     return Item(line_of(node), node.value)
+
+
+def converted(item: Item, read: Callable[[str], T]) -> T:
+    """Return what *read* makes of the text of *item*; raises `Problem` for a `ConfigError`."""
+    try:
+        return read(item.text)
+    except ConfigError as error:
+        raise Problem(item.line, str(error)) from None
 
 
 def line_of(node: Node | yaml.Event) -> int:

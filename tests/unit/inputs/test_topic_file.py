@@ -129,16 +129,3 @@ def test_file_is_read_with_or_without_a_byte_order_mark(tmp_path):
     for mark in (b"", b"\xef\xbb\xbf"):
         file.write_bytes(mark + LEAST.replace("\n", "\r\n").encode())
         assert read_topic(str(file)).keywords == {"unicod": 1.0}
-
-
-def test_all_problems_of_a_file_are_reported_in_the_order_of_their_lines():
-    text = "keywords: {the: 1, unicode: heavy, text: 2}\nroots: ['ftp://a', 'http://b.example', 'x y']\n"
-    text += "strategy: chess\nbudget: many\nscope: some\nlanguage: elvish\n"
-    with pytest.raises(ConfigError) as raised:
-        parse_topic(text, "topic.yaml")
-    lines = str(raised.value).splitlines()
-    assert [line.partition(": ")[0] for line in lines] == [
-        f"topic.yaml:{number}" for number in (1, 1, 2, 2, 3, 4, 5, 6)
-    ]
-    parts = ("unicode", "'the'", "ftp://a", "x y", "chess", "many", "some", "elvish")
-    assert all(part in line for part, line in zip(parts, lines, strict=True))
