@@ -31,7 +31,6 @@ TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; starting a 
 MEMORY_BYTES = 2 * 1024**3  # of address space; a typical worker uses 0.4 GB
 MAX_STRIKES = 4  # reduces 30 s to 0.1 s, which suffices for nearly every page
 START_S = 60.0  # to start a worker, on a busy machine
-STARTS = 5  # attempts, if workers die while they start
 REPEATS = 3  # of a call whose worker died; on a busy machine that kills a worker every 3 s, one is not enough
 
 
@@ -175,15 +174,7 @@ class _Worker:
         """Return the process, a new one if there is none or it died while it was idle."""
         if self._tasks >= TASKS_PER_WORKER or (self._process is not None and self._process.returncode is not None):
             await self.end()
-        attempts = 0
-        process = self._process
-        while process is None:
-            try:
-                process = await self._start()
-            except asyncio.IncompleteReadError:  # no page is to blame
-                attempts += 1
-                if attempts == STARTS:
-                    raise
+        process = self._process or await self._start()
         self._tasks += 1
         return process
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.reward_kinds import RewardKind
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.link_prior import LinkPrior
-    from crawlers.lab.simulation.order_replay import KnownSite, SiteOrder
+    from crawlers.lab.simulation.order_replay import KnownSite
     from crawlers.lab.site_yields import SiteYields
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
@@ -60,25 +60,14 @@ class Replayed:
     hosts: int
 
 
-class Replay(Protocol):
-    """A stored crawl that rules can be tried on."""
-
-    @property
-    def about(self) -> str:
-        """How it differs from the crawl, as a line; "" if it does not."""
-
-    def run(self, rule: SiteRule, page_budget: int) -> Replayed:
-        """Return the result of *rule*, which must be new, with *page_budget* pages."""
-
-
 @dataclass(frozen=True, slots=True)
 class AsRead:
     """Each site in the order in which the crawl read it."""
 
     sites: Sequence[SiteYields]
-    about: str = ""
 
     def run(self, rule: SiteRule, page_budget: int) -> Replayed:
+        """Return the result of *rule*, which must be new, with *page_budget* pages."""
         made = simulate(rule, [site.yields for site in self.sites], page_budget)
         urls: set[int] = set()
         hosts: set[int] = set()
@@ -97,11 +86,8 @@ class InOrder:
     reward: RewardKind
     weights: LinkPrior
 
-    @property
-    def about(self) -> str:
-        return f"replayed with ORDER={self.order}, by the links between the pages that the crawl read"
-
     def run(self, rule: SiteRule, page_budget: int) -> Replayed:
+        """Return the result of *rule*, which must be new, with *page_budget* pages."""
         made = replay_order(self.sites, rule, self._orders(), page_budget, only_new=self.reward.only_new)
         downloads = Counter(zip(made.choices, made.pages, strict=True))
         pages = ((self.sites[chosen].pages[number], times) for (chosen, number), times in downloads.items())
@@ -110,7 +96,7 @@ class InOrder:
         hosts = set[int]().union(*(REWARDS["new_hosts"].keys(page.external) for page in read))
         return Replayed(made.choices, made.found, len(urls), len(hosts))
 
-    def _orders(self) -> list[SiteOrder]:
+    def _orders(self) -> Sequence[ByValue | LevelByLevel]:
         if self.order == LEARNT:
             values = LinkValues(prior_of(self.weights))
             return [ByValue(values) for _ in self.sites]
@@ -145,7 +131,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         check_link_prior(replayed, settings)
         weights = chosen_link_prior(settings) if replayed == LEARNT else {}
         sites = site_yields(database, crawl.id, counts)
-        replay: Replay = (
+        replay = (
             AsRead(sites) if is_as_read else InOrder(replayed, known_sites(database, crawl.id, counts), counts, weights)
         )
     finally:
@@ -160,8 +146,8 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     )
     for warning in _warnings(sites, budget):
         print(f"note: {warning}")
-    if replay.about:
-        print(replay.about)
+    if not is_as_read:
+        print(f"replayed with ORDER={replayed}, by the links between the pages that the crawl read")
     options = rule_options(Settings({**settings.copy_to_dict(), "ORDER": replayed}))
     budgets = sorted({max(1, budget // share) for share in SHARES})
     runs = {rule: {n: replay.run(RULES[rule](replace(options, page_budget=n)), n) for n in budgets} for rule in rules}

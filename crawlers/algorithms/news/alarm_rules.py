@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted
 from crawlers.reasons import Reason, sentence
 
 if TYPE_CHECKING:
@@ -91,18 +91,8 @@ class Pause(NamedTuple):
         return now - since - max(0.0, self.ended_at - max(since, self.began_at))
 
 
-def duration(seconds: float) -> str:
-    """Return *seconds* in the unit in which people would say it.
-
-    >>> duration(5_400.0), duration(4.4 * DAY_S), duration(100 * DAY_S), duration(3587.2 * DAY_S)
-    ('2 hours', '4 days', '3 months', '10 years')
-    """
-    units = (("hour", HOUR_S), ("day", DAY_S), ("month", 30.44 * DAY_S), ("year", 365.25 * DAY_S))
-    unit, length_s = next(
-        (one for one, most in zip(units, (48, 60, 24), strict=False) if seconds < most * one[1]), units[-1]
-    )
-    number = max(1, round(seconds / length_s))
-    return f"{number} {plural(number, unit)}"
+def _days(seconds: float) -> str:
+    return counted(max(1, round(seconds / DAY_S)), "day")
 
 
 def longest_silence_s(published: Sequence[float], least_s: float) -> float:
@@ -153,7 +143,7 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
         yield Alarm(
             SILENT,
             site.site,
-            f"no new article for {duration(silent_s)}; check whether the site still publishes, and the state of "
+            f"no new article for {_days(silent_s)}; check whether the site still publishes, and the state of "
             "its feeds (scrapy sites feeds)",
         )
     if site.discovered_at is None or site.responded_at is None or site.responded_at < now - DAY_S:
@@ -163,6 +153,6 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
         yield Alarm(
             DISCOVERY,
             site.site,
-            f"the site responds, but nothing new was found for {duration(idle_s)}; check whether its feeds and "
+            f"the site responds, but nothing new was found for {_days(idle_s)}; check whether its feeds and "
             "its home page still show new articles, and whether their links are visible without JavaScript",
         )

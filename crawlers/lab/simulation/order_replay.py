@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.link_features import COLUMNS, MAX_LEVEL, feature_id
 from crawlers.algorithms.ranking.link_table import LinkTable
@@ -58,18 +58,6 @@ class Waiting:
     features: Features | None  # None: the home page
 
 
-class SiteOrder(Protocol):
-    """The waiting pages of one site."""
-
-    def push(self, page: Waiting) -> None: ...
-
-    def pop(self) -> Waiting: ...
-
-    def record_reward(self, page: Waiting, reward: int) -> None: ...
-
-    def __len__(self) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Replay:
     """The course of a replay."""
@@ -80,7 +68,12 @@ class Replay:
 
 
 def replay(
-    sites: Sequence[KnownSite], rule: SiteRule, orders: Sequence[SiteOrder], page_budget: int, *, only_new: bool = True
+    sites: Sequence[KnownSite],
+    rule: SiteRule,
+    orders: Sequence[LevelByLevel | ByValue],
+    page_budget: int,
+    *,
+    only_new: bool = True,
 ) -> Replay:
     """Return what *rule* and *orders*, one for each site and all of them new, find with *page_budget* downloads.
 

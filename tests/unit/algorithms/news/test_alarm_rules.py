@@ -36,8 +36,8 @@ def test_feed_is_dead_and_source_unreachable_after_a_day(kind, hours, is_failing
     assert kinds(feeds=[failing]) == [kind] * is_failing
 
 
-@pytest.mark.parametrize(("days", "said"), [(4, "4 days"), (100, "3 months"), (3587.2, "10 years")])
-def test_silence_is_said_in_the_unit_in_which_people_would_say_it(days, said):
+@pytest.mark.parametrize(("days", "said"), [(4, "4 days"), (3587.2, "3,587 days")])
+def test_silence_is_said_in_days(days, said):
     (alarm,) = alarms_of([], [SiteHealth("http://a.example", shifted(DAILY, days * DAY_S))], Limits(), NOW, Pause())
     assert alarm.kind == SILENT
     assert alarm.message.startswith(f"no new article for {said}; ")
