@@ -10,7 +10,7 @@ from sqlalchemy import literal_column, select
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.items import State
 from crawlers.reasons import COPIES
-from crawlers.reports.catalogue.index_walk import ValueWalk
+from crawlers.reports.catalogue.index_walk import value_steps
 from crawlers.storage.schema.news_tables import DocumentRow, content_rule, document, document_version
 from crawlers.storage.schema.tables import page, site
 
@@ -118,15 +118,10 @@ def _copies(
     """
     is_copy = page.c.reason.in_([code.of(row.page_id) for code in COPIES])
     is_indexed = (page.c.state == literal_column(str(int(State.DONE))), page.c.reason.is_not(None))
-    walk = ValueWalk(
-        connection,
-        page.c.fetched_at,
-        page.c.id,
-        [[*is_indexed, page.c.fetched_at >= row.stored_at - EARLIEST_S]],
-        ascending=True,
-    )
+    recent = [*is_indexed, page.c.fetched_at >= row.stored_at - EARLIEST_S]
     found: list[Any] = []
-    for places, following in walk.steps(None):
+    walk = value_steps(connection, (page.c.fetched_at, page.c.id), [recent], None, ascending=True)
+    for places, following in walk:
         statement = select(page.c.url, page.c.reason).join(site, site.c.id == page.c.site_id)
         of_step = statement.where(page.c.id.in_([one.number for one in places]), site.c.crawl_id == crawl_id, is_copy)
         found += connection.execute(of_step)

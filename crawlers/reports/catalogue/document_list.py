@@ -14,9 +14,9 @@ from crawlers.reports.catalogue.index_walk import (
     PLACES,
     ROWS_AT_ONCE,
     Place,
-    ValueWalk,
     in_order,
     place_of,
+    value_steps,
 )
 from crawlers.reports.catalogue.report import Group, Report, Row, Step
 from crawlers.reports.catalogue.table import Column, Kind
@@ -106,18 +106,19 @@ class Documents(Report):
         wanted = is_wanted_site(crawl_id, filters)
         sites = connection.execute(select(site.c.id).where(wanted).limit(MERGED_SITES + 1)).scalars().all()
         parts = [[document.c.site_id == one, *times] for one in sites]
-        walk = ValueWalk(
-            connection,
-            document.c.stored_at,
-            document.c.page_id,
-            parts if len(sites) <= MERGED_SITES else [times or [true()]],
-            ascending=ascending,
-        )
         statement = select(*_CELLS).join(site, site.c.id == document.c.site_id).where(wanted)
         statement = statement.where(*self.met(filters))
         found = matching_documents(connection, filters.words, MOST_FOUND) if filters.words else None
         is_frequent = found is not None and len(found) == MOST_FOUND
-        for places, following in walk.steps(after, ROWS_AT_ONCE if filters.given else FIRST_STEP):
+        walk = value_steps(
+            connection,
+            (document.c.stored_at, document.c.page_id),
+            parts if len(sites) <= MERGED_SITES else [times or [true()]],
+            after,
+            ROWS_AT_ONCE if filters.given else FIRST_STEP,
+            ascending=ascending,
+        )
+        for places, following in walk:
             if is_frequent:
                 found = matching_among(connection, filters.words, [one.number for one in places])
             if found is not None:

@@ -125,50 +125,37 @@ def place_of(cursor: Cursor) -> Place:
     return Place(-cursor[0], -cursor[1])
 
 
-class ValueWalk:
-    """The rows that meet one of the *parts*, each of which an index orders by *value* and then by *number*.
+def value_steps(
+    connection: Connection,
+    key: tuple[ColumnElement[float], ColumnElement[int]],
+    parts: Sequence[Sequence[ColumnElement[bool]]],
+    after: Place | None,
+    size: int = FIRST_STEP,
+    *,
+    ascending: bool = False,
+) -> Iterator[tuple[list[Place], Place | None]]:
+    """Yield the places after *after*, at first *size* of them; and where the walk goes on, which is None at its end.
 
-    Every row meets at most one of them. If it is *ascending*, the walk goes from the lowest value to the highest.
+    They are those of the rows that meet one of the *parts*, each of which an index orders by the *key*, a value and a
+    number. Every row meets at most one of them. If it is *ascending*, the walk goes from the lowest value to the
+    highest.
     """
-
-    def __init__(
-        self,
-        connection: Connection,
-        value: ColumnElement[float],
-        number: ColumnElement[int],
-        parts: Sequence[Sequence[ColumnElement[bool]]],
-        *,
-        ascending: bool = False,
-    ) -> None:
-        self._connection = connection
-        self._key = tuple_(value, number)
-        self._parts = parts
-        self._ascending = ascending
-        order = (value.asc(), number.asc()) if ascending else (value.desc(), number.desc())
-        self._places = select(value, number).order_by(*order)
-
-    def steps(self, after: Place | None, first_step: int = FIRST_STEP) -> Iterator[tuple[list[Place], Place | None]]:
-        """Yield the places after *after*; and where the walk goes on, which is None at its end."""
-        size = first_step
-        while True:
-            found = self._next(after, size)
-            after = found[-1] if len(found) == size else None
-            yield found, after
-            if after is None:
-                return
-            size = ROWS_AT_ONCE
-
-    def _next(self, after: Place | None, size: int) -> list[Place]:
-        places: list[list[Place]] = []
-        for conditions in self._parts:
-            statement = self._places.where(*conditions)
+    ordered = select(*key).order_by(*(one.asc() if ascending else one.desc() for one in key))
+    place, choose = tuple_(*key), heapq.nsmallest if ascending else heapq.nlargest
+    while True:
+        places: list[Place] = []
+        for conditions in parts:
+            statement = ordered.where(*conditions).limit(size)
             if after is not None:
                 here = tuple_(*after)
-                statement = statement.where(self._key > here if self._ascending else self._key < here)
-            places.append([Place(*row) for row in self._connection.execute(statement.limit(size))])
-        if len(places) == 1:
-            return places[0]
-        return (heapq.nsmallest if self._ascending else heapq.nlargest)(size, (one for some in places for one in some))
+                statement = statement.where(place > here if ascending else place < here)
+            places += [Place(*row) for row in connection.execute(statement)]
+        found = choose(size, places)
+        after = found[-1] if len(found) == size else None
+        yield found, after
+        if after is None:
+            return
+        size = ROWS_AT_ONCE
 
 
 def in_order(rows: Sequence[Any], places: Sequence[Place], number: str) -> list[tuple[Place, Any]]:

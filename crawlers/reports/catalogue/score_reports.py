@@ -8,7 +8,7 @@ from sqlalchemy import select, true
 
 from crawlers.algorithms.topic.vectors import distance_relevance
 from crawlers.reports.catalogue.conditions import BROAD, TOPIC, is_wanted_site, of_page
-from crawlers.reports.catalogue.index_walk import PLACES, ValueWalk, in_order, place_of
+from crawlers.reports.catalogue.index_walk import PLACES, in_order, place_of, value_steps
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import ComputedReport, Group, Report, Row, Step
 from crawlers.reports.catalogue.table import Column, Kind
@@ -53,7 +53,6 @@ class TopicPages(Report):
     empty = "A topic crawl compares each page that it reads with its topic; this one has not read any yet."
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        walk = ValueWalk(connection, topic_page.c.similarity, topic_page.c.page_id, [[true()]])
         statement = (
             select(topic_page.c.page_id, *self.values)
             .join(page, page.c.id == topic_page.c.page_id)
@@ -61,7 +60,8 @@ class TopicPages(Report):
             .outerjoin(relevance, relevance.c.page_id == page.c.id)
             .where(is_wanted_site(crawl_id, filters), *self.met(filters))
         )
-        for places, following in walk.steps(place_of(after) if after is not None else None):
+        place, key = place_of(after) if after is not None else None, (topic_page.c.similarity, topic_page.c.page_id)
+        for places, following in value_steps(connection, key, [[true()]], place):
             numbers = [one.number for one in places]
             rows = connection.execute(statement.where(topic_page.c.page_id.in_(numbers))).all()
             found = [Row(_topic_cells(one[1:]), at.cursor) for at, one in in_order(rows, places, "page_id")]

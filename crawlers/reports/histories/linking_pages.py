@@ -62,16 +62,6 @@ class Holder(NamedTuple):
     read_at: float | None
 
 
-class Searched(NamedTuple):
-    """The outcome of a search that may have ended early: *cursor* is where it goes on, None at its end."""
-
-    first: list[Holder]
-    pages: int
-    links: int
-    redirects: list[Holder]
-    cursor: Position | None
-
-
 def linking_steps(
     connection: Connection, crawl_id: int, subject: Subject, after: Position | None = None
 ) -> Iterator[Step]:
@@ -82,30 +72,6 @@ def linking_steps(
         yield Step(list(_rows(connection, subject, pages)), position)
 
 
-def search(connection: Connection, crawl_id: int, subject: Subject, is_over: Callable[[], bool]) -> Searched:
-    """Return the pages that link to *subject*, or those found when the search *is_over*."""
-    first: list[Holder] = []
-    redirects: list[Holder] = []
-    pages: set[int] = set()
-    links = 0
-    cursor: Position | None = None
-    for step in linking_steps(connection, crawl_id, subject):
-        for row in step.rows:
-            one = Holder(*row.cells)  # type: ignore[arg-type]
-            if one.position == REDIRECT:
-                redirects.append(one)
-            else:
-                first.append(one)
-                pages.add(row.cursor[-1])
-                links += one.links
-        first = heapq.nsmallest(SHOWN, first, key=lambda one: (one.level, one.url, one.anchor))
-        redirects = heapq.nsmallest(SHOWN, redirects, key=lambda one: (one.level, one.url))
-        cursor = Position(*step.cursor) if step.cursor is not None else None
-        if is_over():
-            break
-    return Searched(first, len(pages), links, redirects, cursor)
-
-
 def linking_facts(database: Database, crawl_id: int, subject: Subject, is_over: Callable[[], bool]) -> list[Fact]:
     """Return how many pages link to *subject*, the first of them, and those that redirect to it.
 
@@ -114,28 +80,32 @@ def linking_facts(database: Database, crawl_id: int, subject: Subject, is_over: 
     """
     if not subject.is_anything:
         return []
+    first: list[Holder] = []
+    redirects: list[Holder] = []
+    pages: set[int] = set()
+    links = 0
     with database.read() as connection:
-        searched = search(connection, crawl_id, subject, is_over)
-        if subject.raw is not None and not searched.links and searched.cursor is None:
-            return []
-        return _facts(connection, crawl_id, searched)
-
-
-def _facts(connection: Connection, crawl_id: int, searched: Searched) -> list[Fact]:
-    counts: dict[str, Part] = {"times": counted_times(searched.links), "pages": counted_pages(searched.pages)}
-    if any(one.anchor or one.position for one in searched.first):
-        sentence = said("linked to %(times)s from %(pages)s", map(_holder, searched.first), **counts)
-    elif searched.links:
-        urls = tuple(dict.fromkeys(one.url for one in searched.first))
-        sentence = said("linked to %(times)s from %(pages)s: %(urls)s", **counts, urls=Urls(urls, searched.pages))
-    else:
-        sentence = said("no stored page links to it")
-    facts = [Fact(Topic.LINKS, sentence)]
-    if searched.redirects:
-        urls = tuple(one.url for one in searched.redirects)
+        for step in linking_steps(connection, crawl_id, subject):
+            for row in step.rows:
+                one = Holder(*row.cells)  # type: ignore[arg-type]
+                if one.position == REDIRECT:
+                    redirects.append(one)
+                else:
+                    first.append(one)
+                    pages.add(row.cursor[-1])
+                    links += one.links
+            first = heapq.nsmallest(SHOWN, first, key=lambda one: (one.level, one.url, one.anchor))
+            redirects = heapq.nsmallest(SHOWN, redirects, key=lambda one: (one.level, one.url))
+            if is_over():
+                break
+        place = linking_place(connection, crawl_id, Position(*step.cursor)) if step.cursor is not None else None
+    if subject.raw is not None and not links and place is None:
+        return []
+    facts = [Fact(Topic.LINKS, _linked(first, links, len(pages)))]
+    if redirects:
+        urls = tuple(one.url for one in redirects)
         facts.append(fact(Topic.LINKS, "redirects lead to it from %(urls)s", urls=Urls(urls, len(urls))))
-    if searched.cursor is not None:
-        place = linking_place(connection, crawl_id, searched.cursor)
+    if place is not None:
         unfinished = fact(
             Topic.LINKS,
             "only %(done)s of %(total)s sites were searched for links in the time that was allowed; the page of the "
@@ -145,6 +115,17 @@ def _facts(connection: Connection, crawl_id: int, searched: Searched) -> list[Fa
         )
         facts.append(unfinished)
     return facts
+
+
+def _linked(first: Sequence[Holder], links: int, pages: int) -> Said:
+    """Return the sentence about *links* on *pages*, the *first* of which are named."""
+    counts: dict[str, Part] = {"times": counted_times(links), "pages": counted_pages(pages)}
+    if any(one.anchor or one.position for one in first):
+        return said("linked to %(times)s from %(pages)s", map(_holder, first), **counts)
+    if not links:
+        return said("no stored page links to it")
+    urls = tuple(dict.fromkeys(one.url for one in first))
+    return said("linked to %(times)s from %(pages)s: %(urls)s", **counts, urls=Urls(urls, pages))
 
 
 def linking_place(connection: Connection, crawl_id: int, cursor: Position) -> SearchPlace:

@@ -3,6 +3,7 @@
 import pytest
 from sqlalchemy import insert, update
 
+from crawlers.reports.catalogue.index_walk import value_steps
 from crawlers.reports.document_reader import Version, read_document
 from crawlers.storage.schema.news_tables import content_rule, document
 from tests.support.news_store import NewsStore
@@ -41,7 +42,7 @@ def test_document_of_another_crawl_is_none(news, database):
 
 def test_copies_are_found_whatever_their_number(news, monkeypatch):
     monkeypatch.setattr("crawlers.reports.catalogue.index_walk.ROWS_AT_ONCE", 2)
-    monkeypatch.setattr("crawlers.reports.catalogue.index_walk.FIRST_STEP", 2)
+    monkeypatch.setattr(value_steps, "__defaults__", (2,))
     number = news.document("/a", 5000.0)
     for at in range(9):
         news.page(f"/none{at}", 5000.0 + at, reason=f"same_text {number}1")
@@ -51,7 +52,8 @@ def test_copies_are_found_whatever_their_number(news, monkeypatch):
 
 
 def test_search_for_copies_ends_in_time(news, monkeypatch):
-    monkeypatch.setattr("crawlers.reports.catalogue.index_walk.ValueWalk.steps", lambda *_: iter([([], object())] * 9))
+    steps = [([], object())] * 9
+    monkeypatch.setattr("crawlers.reports.document_reader.value_steps", lambda *_, **__: iter(steps))
     found = read(news, news.document("/a", 50.0), is_over=AT_ONCE)
     assert (found.copies, found.is_searched) == ([], False)
 
