@@ -37,14 +37,6 @@ _REWARDS = {
 }
 
 
-class _Range(NamedTuple):
-    """The pulls of a crawl: how many, and the numbers between which they are in the table."""
-
-    pulls: int
-    first: int
-    last: int
-
-
 class _Sites(NamedTuple):
     """The sites with the most pulls, with their names, and how many others have any."""
 
@@ -68,27 +60,21 @@ class _Sample(NamedTuple):
     own: dict[int, int]  # by site
 
 
-def _range(connection: Connection, crawl_id: int) -> _Range | None:
-    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
-    counted = select(func.count(), func.min(pull.c.id), func.max(pull.c.id)).where(pull.c.site_id.in_(of_crawl))
-    pulls, first, last = connection.execute(counted).one()
-    return _Range(pulls, first, last) if pulls else None
-
-
-def _numbered(crawl_id: int, of: _Range) -> Subquery:
-    """Return the pulls of a crawl with their numbers from 1.
+def _numbered(connection: Connection, crawl_id: int) -> tuple[int, Subquery]:
+    """Return the number of the pulls of a crawl, and these with their numbers from 1.
 
     They are read in the order of the table: + 0 keeps the database from reading them site by site, and sorting them.
     """
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
-    is_own = pull.c.id.between(of.first, of.last) & (pull.c.site_id + 0).in_(of_crawl)
+    counted = select(func.count(), func.min(pull.c.id), func.max(pull.c.id)).where(pull.c.site_id.in_(of_crawl))
+    pulls, first, last = connection.execute(counted).one()
+    is_own = pull.c.id.between(first, last) & (pull.c.site_id + 0).in_(of_crawl)
     number = func.row_number().over(order_by=pull.c.id).label("number")
-    return select(number, pull.c.site_id, pull.c.reward, pull.c.ended_at).where(is_own).subquery()
+    return pulls, select(number, pull.c.site_id, pull.c.reward, pull.c.ended_at).where(is_own).subquery()
 
 
-def _samples(connection: Connection, crawl_id: int, of: _Range, sites: _Sites, every: int) -> Iterator[_Sample]:
+def _samples(connection: Connection, numbered: Subquery, sites: _Sites, every: int) -> Iterator[_Sample]:
     """Yield how many pulls each of *sites* had after every *every* pulls, and after the last one."""
-    numbered = _numbered(crawl_id, of)
     part = (numbered.c.number - 1) // every
     shown = case((numbered.c.site_id.in_(list(sites.names)), numbered.c.site_id), else_=0)
     statement = (
@@ -143,9 +129,9 @@ class LinksFound(Picture):
         reward = recorded(connection, wanted.crawl.id, "REWARD").get("REWARD") or "new_links"
         y = Axis("found", _REWARDS.get(reward, _REWARDS["links"]))
         compared = _crawls_of_same_sites(connection, wanted.crawl.id, reward)
-        ranges = {number: of for number in compared if (of := _range(connection, number)) is not None}
-        every = math.ceil(max((of.pulls for of in ranges.values()), default=1) / POINTS)
-        curves = {number: dict(_found(connection, number, of, every)) for number, of in ranges.items()}
+        found = {crawl_id: _numbered(connection, crawl_id) for crawl_id in compared}
+        every = math.ceil(max(1, *(pulls for pulls, _ in found.values())) / POINTS)
+        curves = {crawl_id: dict(_found(connection, of, every)) for crawl_id, (pulls, of) in found.items() if pulls}
         points = sorted({0, *(pulls for curve in curves.values() for pulls in curve)}) if curves else []
         series = tuple(
             Series(compared[number], tuple(0.0 if at == 0 else curve.get(at) for at in points))
@@ -173,10 +159,10 @@ class Pulls(_PullPicture):
 
     def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
         axis, y = self.axis(wanted), Axis("own_pages", "pages read of the site")
-        of, sites = _range(connection, wanted.crawl.id), _sites(connection, wanted)
-        if of is None or not sites.names:
+        (pulls, numbered), sites = _numbered(connection, wanted.crawl.id), _sites(connection, wanted)
+        if not sites.names:
             return Drawing(axis, y, (), ())
-        samples = list(_samples(connection, wanted.crawl.id, of, sites, math.ceil(of.pulls / POINTS)))
+        samples = list(_samples(connection, numbered, sites, math.ceil(pulls / POINTS)))
         series = tuple(
             Series(name, tuple(one.own[site_id] for one in samples)) for site_id, name in sites.names.items()
         )
@@ -198,29 +184,28 @@ class Indices(_PullPicture):
 
     def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
         axis, y = self.axis(wanted), Axis("index", "index of the rule", Kind.DECIMAL)
-        of, sites = _range(connection, wanted.crawl.id), _sites(connection, wanted)
+        (pulls, numbered), sites = _numbered(connection, wanted.crawl.id), _sites(connection, wanted)
         rule = wanted.rules.new_rule()
-        if of is None or not sites.names or rule is None:
+        if not sites.names or rule is None:
             return Drawing(axis, y, (), ())
-        every = math.ceil(min(of.pulls, MAX_REPLAYED) / POINTS)
-        replayed = of.pulls if of.pulls <= MAX_REPLAYED else MAX_REPLAYED // every * every
-        samples = [one for one in _samples(connection, wanted.crawl.id, of, sites, every) if one.pulls <= replayed]
+        every = math.ceil(min(pulls, MAX_REPLAYED) / POINTS)
+        replayed = pulls if pulls <= MAX_REPLAYED else MAX_REPLAYED // every * every
+        samples = [one for one in _samples(connection, numbered, sites, every) if one.pulls <= replayed]
         of_crawl = select(site.c.id).where(site.c.crawl_id == wanted.crawl.id).order_by(site.c.id)
         arms = connection.execute(of_crawl).scalars().all()
         indices: dict[int, list[float | None]] = {site_id: [] for site_id in sites.names}
-        for moment in trace(rule, arms, _replayed(connection, wanted.crawl.id, of, replayed), every, indices):
+        for moment in trace(rule, arms, _replayed(connection, numbered, replayed), every, indices):
             assert isinstance(moment.arm, int)
             is_known = moment.index is not None and math.isfinite(moment.index)
             indices[moment.arm].append(moment.index if is_known else None)
         series = tuple(Series(name, tuple(indices[site_id])) for site_id, name in sites.names.items())
         notes = [*sites.notes, said("The first pages of each site are read before indices count.")]
-        if replayed < of.pulls:
+        if replayed < pulls:
             notes.append(said("Only the first %(pages)s pages are shown: later indices take too long.", pages=replayed))
         return Drawing(axis, y, _points(axis, samples), series, notes=tuple(notes))
 
 
-def _replayed(connection: Connection, crawl_id: int, of: _Range, most: int) -> Iterator[tuple[int, float]]:
-    numbered = _numbered(crawl_id, of)
+def _replayed(connection: Connection, numbered: Subquery, most: int) -> Iterator[tuple[int, float]]:
     statement = select(numbered.c.site_id, numbered.c.reward).order_by(numbered.c.number).limit(most)
     rows = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(statement)
     return ((site_id, reward) for site_id, reward in rows)
@@ -230,9 +215,8 @@ def _points(axis: Axis, samples: list[_Sample]) -> tuple[float, ...]:
     return tuple(one.at if axis is TIME else float(one.pulls) for one in samples)
 
 
-def _found(connection: Connection, crawl_id: int, of: _Range, every: int) -> Iterator[tuple[int, float]]:
+def _found(connection: Connection, numbered: Subquery, every: int) -> Iterator[tuple[int, float]]:
     """Yield the reward of all pulls so far after every *every* of them, and after the last one."""
-    numbered = _numbered(crawl_id, of)
     part = (numbered.c.number - 1) // every
     sums = select(part, func.count(), func.sum(numbered.c.reward)).group_by(part).order_by(part)
     pulls, found = 0, 0.0

@@ -18,12 +18,11 @@ from crawlers.storage.worker_queries import (
     processes_of,
     set_control,
     sites_with_workers,
-    standing,
     time_of_server,
     workers_of,
 )
 from crawlers.storage.worker_status import Wait, WorkerStatus
-from crawlers.storage.workers import ACTIVE, LOST, PAUSE, STOP
+from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 from tests.support.executed_statements import statements
 from tests.support.stored_rows import begin, new_page, write_rows
 
@@ -111,23 +110,21 @@ def test_sites_are_read_with_what_they_wait_for(shared):
 
 def test_control_is_set_and_read(shared):
     database = shared.database
-    assert standing(database, shared.id) == (2, None)
+    assert workers_of(database, shared.id).control is None
     for control in (PAUSE, None, STOP):
         assert course(database, shared.id) == Course()
         assert set_control(database, shared.id, control)
-        assert standing(database, shared.id) == (2, control)
+        assert workers_of(database, shared.id).control == control
     assert course(database, shared.id) == Course(goes_on=False)
 
 
 def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
     set_control(shared.database, shared.id, STOP)
     assert not set_control(shared.database, shared.id, None)
-    assert standing(shared.database, shared.id)[1] == STOP
+    assert workers_of(shared.database, shared.id).control == STOP
     shared.set(crawl, shared.id, control=None, state="finished")
     assert not set_control(shared.database, shared.id, PAUSE)
     assert course(shared.database, shared.id) == Course(goes_on=False, is_running=False)
-    shared.set(worker, shared.first, state=LOST)
-    assert standing(shared.database, shared.id) == (1, None)
 
 
 @pytest.mark.both_stores
