@@ -8,8 +8,8 @@ import pytest
 from hypothesis import Phase, settings
 
 from crawlers.storage.database import Database
+from tests.support.running import Project
 from tests.support.services import PostgresqlStore, fresh_database, running_postgresql, store_kinds
-from tests.support.sites.project import Project
 
 # hypothesis writes patches for failing tests if libcst is installed, which mutmut requires. libcst cannot read classes
 # after zope.interface (a part of Twisted) has changed `abc.ABC`; pytest would stop without naming the failing test.

@@ -17,7 +17,7 @@ from examples.server import ROOT
 from examples.town.plan import plan
 from examples.webs import SITES
 from tests.support.demo_truth import truth
-from tests.support.sites.project import Project
+from tests.support.running import Project
 
 PATIENCE_S = 120
 LINE = re.compile(r"(\d+) pages, +(\d+) links between them, (\d+) duplicates? merged, .*, down to level (\d+)")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import random
 import signal
+from contextlib import closing
 
 import pytest
 
-from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.items import State
+from crawlers.storage.database import Database
 from tests.support.running import add_on
 from tests.support.sites.town import NAMES, Town
+from tests.support.workers_of_web import stored_cash
 
 SETTINGS = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "TRAPS_ENABLED": 0, "RETRY_BACKOFF_SECONDS": 0.01}
 OPEN = {**SETTINGS, "SCOPE": "all"}
@@ -25,35 +26,38 @@ def town():
         yield town
 
 
-def total_cash(crawl):
-    """The sum of all cash that a resumed run would have."""
-    scores = OPIC(window=2.0)
-    ((totals,),) = crawl.query("SELECT totals FROM order_totals")
-    scores.recall_totals(json.loads(totals))
-    for page, queue, *record in crawl.query("SELECT page_id, queue, cash, history, visited, alias FROM importance"):
-        scores.recall(page, queue, record)
-    return scores.total_cash()
+def cash(crawl):
+    """The sum of the cash of all pages, messages and workers."""
+    with closing(Database(crawl.database_url)) as database:
+        ((crawl_id,),) = crawl.query("SELECT id FROM crawl")
+        return stored_cash(database, crawl_id)
+
+
+def check_links(crawl, town):
+    """Check that the links of each page that was read are those of its version, or messages."""
+    crawled = {site for (site,) in crawl.query("SELECT site FROM site")}
+    stored: dict[int, dict[str, int]] = {}
+    for source, url, count in crawl.query(
+        "SELECT l.source_id, t.url, l.count FROM link l JOIN page t ON t.id = l.target_id"
+        " UNION ALL SELECT source_id, url, count FROM message WHERE count > 0"
+    ):
+        stored.setdefault(source, {})[url] = count
+    for page, title in crawl.query(f"SELECT id, title FROM page WHERE state = {int(State.DONE)}"):
+        wanted = {url: count for url, count in town.links(title).items() if url.rpartition("/")[0] in crawled}
+        assert stored.pop(page, {}) == wanted, title
+    assert not stored, "pages that are no more have links"
 
 
 def check(crawl, town):
     """No cash is lost, the right pages wait, and each page has the links of its stored version."""
-    assert total_cash(crawl) == pytest.approx(1.0, abs=1e-9)
+    assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
     for state, queue, number in crawl.query(
         "SELECT state, queue, count(*) FROM page LEFT JOIN importance ON page_id = id GROUP BY 1, 2"
     ):
         # A page that vanished is looked for again; one that was never there is not.
         wanted = {State.WAITING: [0], State.DONE: [1], State.REFUSED: [GONE, 1]}.get(state, [GONE])
         assert queue in wanted, (State(state), number)
-    crawled = {site for (site,) in crawl.query("SELECT site FROM site")}
-    stored: dict[str, dict[str, int]] = {}
-    for source, target, count in crawl.query(
-        "SELECT s.id, t.url, l.count FROM link l JOIN page s ON s.id = l.source_id JOIN page t ON t.id = l.target_id"
-    ):
-        stored.setdefault(source, {})[target] = count
-    for page, title in crawl.query(f"SELECT id, title FROM page WHERE state = {int(State.DONE)}"):
-        wanted = {url: count for url, count in town.links(title).items() if url.rpartition("/")[0] in crawled}
-        assert stored.pop(page, {}) == wanted, title
-    assert not stored, "pages that are no more have links"
+    check_links(crawl, town)
     assert crawl.query("SELECT * FROM page_change WHERE last_seen >= changed_at") == []
     assert crawl.query("PRAGMA integrity_check") == [("ok",)]
 

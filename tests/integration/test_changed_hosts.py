@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 PAGES = 14
@@ -21,7 +21,7 @@ def undisturbed(web, tmp_path_factory):
     """The graphs of one run without limits."""
     project = Project(tmp_path_factory.mktemp("undisturbed"))
     assert project.crawl(hosts(web, "one", "two", "three")).status == 0
-    return graphs(project)
+    return project.files()
 
 
 @pytest.fixture(autouse=True)
@@ -34,13 +34,9 @@ def hosts(web, *names, limits=";1;;0"):
     return ",".join(f"{web[name].origin}{limits}" for name in names) + ","
 
 
-def graphs(project):
-    return {path.name: path.read_bytes() for path in (project.folder / "result").glob("*.gexf")}
-
-
 def test_added_host_is_crawled_and_a_removed_one_is_left_alone_until_it_comes_back(web, project, undisturbed):
     assert project.crawl(hosts(web, "one", "two"), **SOME).status == 0
-    assert project.states() == [("interrupted", "closespider_pagecount")]
+    assert project.outcomes == [("interrupted", "closespider_pagecount")]
     before = len(web["one"].requests)
     without = project.crawl(hosts(web, "three", "two"))
     assert without.status == 0
@@ -49,22 +45,22 @@ def test_added_host_is_crawled_and_a_removed_one_is_left_alone_until_it_comes_ba
     assert "new: 1 site; missing and left alone until they are listed again: 1 site with " in line
     assert line.endswith("; for a crawl of this list alone, give this crawl another name: -s CRAWL=another")
     assert len(web["one"].requests) == before
-    assert [state for state, _ in project.states()] == ["interrupted"]
+    assert project.states == ["interrupted"]
     alone = project.crawl(hosts(web, "two"), CRAWL="another", RESULT_FOLDER="alone")
     assert "Crawl another begins: 1 site" in alone.log
     assert "another host list" not in alone.log
     ended = project.crawl(hosts(web, "one", "two", "three"))
     assert ended.status == 0
     assert "goes on with another host list" not in ended.log
-    assert [state for state, _ in project.states()] == ["finished", "finished"]
-    assert graphs(project) == undisturbed
+    assert project.states == ["finished", "finished"]
+    assert project.files() == undisturbed
     assert len(web["three"].paths) == len(set(web["three"].paths))
 
 
 def test_lowered_level_ends_the_crawl_there(web, project):
     assert project.crawl(hosts(web, "one"), **SOME).status == 0
     assert project.crawl(hosts(web, "one", limits=";1;1;0")).status == 0
-    assert [state for state, _ in project.states()] == ["finished"]
+    assert project.states == ["finished"]
     reasons = {reason for _, reason in project.pages(web["one"].origin).values()}
     assert any(reason.startswith("too_deep 2 1") for reason in reasons)
 
@@ -75,4 +71,5 @@ def test_another_scheme_or_port_is_another_site(web, project, undisturbed):
     assert first.status == 3, first.log
     assert project.crawl(hosts(web, "one")).status == 0
     name = web["one"].origin.removeprefix("http://").replace(":", "_") + ".gexf"
-    assert graphs(project) == {name: undisturbed[name]}
+    assert project.files()[name] == undisturbed[name]
+    assert [one for one in project.files() if one.endswith(".gexf")] == [name]

@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 from crawlers.items import State
 from crawlers.reasons import sentence
 from tests.support.persistent import PersistentSite, response
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import links
 
 PATHS = [f"/{number}" for number in range(8)]
@@ -101,7 +101,6 @@ def test_bad_certificate_is_said_and_refused_only_if_the_setting_says_so(tmp_pat
     with PersistentSite(close_after_each, certificate(tmp_path / "key.pem", *signed)) as site:
         quick = {"RETRY_TIMES": 0, "SITEMAPS_ENABLED": 0, "MAX_LEVEL": 0, "HTTP_CLIENT": http_client}
         unchecked = Project(tmp_path / "unchecked", **quick)
-        unchecked.folder.mkdir()
         ended = unchecked.crawl(f"{site.origin};;;0")
         assert ended.status == 0
         assert unchecked.pages(site.origin)["/"] == (State.DONE, "")
@@ -112,7 +111,6 @@ def test_bad_certificate_is_said_and_refused_only_if_the_setting_says_so(tmp_pat
             assert f"{site.origin}: {sentence(said)}\n" in ended.log
             assert sentence(said) in unchecked.run("sites", "list", "--all").output
         checked = Project(tmp_path / "checked", DOWNLOAD_VERIFY_CERTIFICATES=1, **quick)
-        checked.folder.mkdir()
         log = checked.crawl(f"{site.origin};;;0").log
         why = said or "certificate_unknown_issuer"
         assert checked.query("SELECT robots_status, robots_text FROM site") == [(0, why)]

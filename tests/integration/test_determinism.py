@@ -8,7 +8,12 @@ import pytest
 from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.running import differences
 
-FORMATS = {"GRAPH_FORMATS": "gexf,graphml,csv", "LINK_TAGS": "a,area,frame,iframe,meta"}
+MEASURES = "pagerank,hub,authority,component,component_size"
+FORMATS = {
+    "GRAPH_FORMATS": "gexf,graphml,csv",
+    "GRAPH_MEASURES": MEASURES,
+    "LINK_TAGS": "a,area,frame,iframe,meta",
+}
 TABLES = (".pages.csv", ".broken-links.csv", ".redirects.csv", ".external-links.csv")
 ENDINGS = (".gexf", ".graphml", ".nodes.csv", ".edges.csv", *TABLES)
 LONGEST_PAUSE_S = 0.03
@@ -40,6 +45,8 @@ def test_results_do_not_depend_on_concurrency_on_the_order_of_responses_or_on_ca
     assert len(one.files()) == (len(everything.origins) - 1) * len(ENDINGS)  # none of the dead site
     assert {name[name.index(".", 12) :] for name in one.files()} == set(ENDINGS)
     assert other.files() == one.files()
+    (header, *_), *_ = (text.splitlines() for name, text in one.files().items() if name.endswith(".nodes.csv"))
+    assert set(MEASURES.split(",")) <= set(header.decode().split(","))
     # The limits of the hosts file are rows too.
     tables = [{name: rows for name, rows in crawl.tables().items() if name != "site"} for crawl in crawls]
     assert differences(*tables) == []

@@ -10,7 +10,7 @@ from twisted.python.failure import Failure
 
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.spiders.base import SiteSpider
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 BODIES = {"/": links("/a", "/b"), "/a": links("/"), "/b": "<p>b"}
@@ -25,32 +25,12 @@ def crawler(**settings):
 # Graphs
 
 
-def test_graphs_are_written_in_all_formats_with_all_measures(tmp_path):
-    project = Project(
-        tmp_path,
-        GRAPH_FORMATS="gexf,graphml,csv",
-        GRAPH_MEASURES="pagerank,hub,authority,component,component_size",
-        RESULT_TABLES="",
-        RESULT_FOLDER="some/where",
-    )
-    with Web(site=pages(BODIES)) as web:
-        outcome = project.crawl(web.hosts())
-        assert outcome.status == 0, outcome.log
-        stem = web["site"].origin.removeprefix("http://").replace(":", "_")
-    folder = tmp_path / "some" / "where"
-    names = sorted(path.name for path in folder.iterdir())
-    assert names == [f"{stem}.edges.csv", f"{stem}.gexf", f"{stem}.graphml", f"{stem}.nodes.csv"]
-    header = (folder / f"{stem}.nodes.csv").read_text("utf-8").splitlines()[0]
-    assert {"pagerank", "hub", "authority", "component", "component_size"} <= set(header.split(","))
-    assert outcome.log.count("3 pages, 3 edges in") == 3
-
-
 def test_no_results_are_written_without_formats_and_tables(tmp_path):
     project = Project(tmp_path, GRAPH_FORMATS="", RESULT_TABLES="")
     with Web(site=pages(BODIES)) as web:
         assert project.crawl(web.hosts()).status == 0
     assert not (tmp_path / "result").exists()
-    assert project.states() == [("finished", "finished")]
+    assert project.outcomes == [("finished", "finished")]
 
 
 # Log lines

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from crawlers.items import State
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 NODES = 60  # of the tree
@@ -66,7 +66,7 @@ def everything(tmp_path_factory):
 
 def test_crawl_ends_by_itself_with_no_lease_open(everything):
     project, _, _ = everything
-    assert project.states() == [("finished", "finished")]
+    assert project.outcomes == [("finished", "finished")]
     assert project.query(OPEN_PAGES) == []
 
 
@@ -183,7 +183,7 @@ def test_dropped_and_failed_items_do_not_delay_the_end(tmp_path):
             "from start": 1,
             "from a middleware": 1,
         }
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
         assert project.pages(web["site"].origin) == {"/": (State.DONE, "")}
 
 
@@ -192,7 +192,7 @@ def test_requests_that_a_middleware_refuses_or_replaces_end(tmp_path):
     with Web(site=anything) as web:
         run(project, web, "filtered")
         assert sorted(item["at"] for item in items(project)) == ["/instead", "/plain"]
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
         found = project.pages(web["site"].origin)
         assert found["/refused"] == (State.FAILED, "error IgnoreRequest not today")
         assert found["/replaced"][0] == State.MOVED
@@ -212,7 +212,7 @@ def test_crawl_spider_follows_its_rules(tmp_path):
         run(project, web, "rules")
         assert sorted(item["at"] for item in items(project)) == [f"/item/{n}" for n in range(1, 6)]
         assert Counter(web["site"].paths) == dict.fromkeys(["/robots.txt", *bodies], 1)
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
 
 
 def tree(on_request=lambda site: None):
@@ -243,14 +243,14 @@ def test_waiting_requests_survive_kill_9(tmp_path):
             run = project.start("crawl", *arguments)
             victims.append(run)
             assert run.wait().status == -signal.SIGKILL
-            assert project.states()[0][0] == "running"
+            assert project.outcomes[0][0] == "running"
             assert project.query(OPEN_PAGES)
         outcome = project.run("crawl", *arguments)
         assert outcome.status == 0, outcome.log
         assert "Traceback" not in outcome.log
         assert "is resumed" in outcome.log
         assert outcome.log.count("Crawl tree is finished") == 1
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
         done = project.pages(web["site"].origin)
         assert done == {f"/{n}": (State.DONE, "") for n in range(1, NODES + 1)}
         counts = Counter(web["site"].paths)
@@ -262,9 +262,9 @@ def test_requests_that_were_only_in_memory_fail_with_a_reason_when_the_crawl_is_
     project = project_in(tmp_path)
     with Web(site=anything) as web:
         run(project, web, "keeping", SITE_PARALLEL=1, CLOSESPIDER_PAGECOUNT=2)
-        assert project.states()[0][0] == "interrupted"
+        assert project.outcomes[0][0] == "interrupted"
         run(project, web, "keeping")
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
         lost = [path for path, (state, reason) in project.pages(web["site"].origin).items() if state == State.FAILED]
         assert set(lost) <= {"/object/0", "/object/1", "/object/2", "/function", "/tuple"}
         assert len(lost) >= 3
@@ -277,16 +277,6 @@ def test_requests_of_a_higher_priority_go_first(tmp_path):
         run(project, web, "priorities", SITE_PARALLEL=1)
         kinds = [path.split("/")[1] for path in web["site"].paths[2:]]
         assert kinds == ["high"] * 4 + ["middle"] * 4 + ["low"] * 4
-
-
-def test_repeated_start_requests_are_sent_and_a_request_that_is_yielded_twice_does_not_block(tmp_path):
-    project = project_in(tmp_path)
-    with Web(site=anything) as web:
-        run(project, web, "repeating")
-        counts = Counter(web["site"].paths)
-        assert (counts["/"], counts["/next"]) == (3, 1)
-        assert project.states() == [("finished", "finished")]
-        assert items(project) == [{"at": "/next"}]
 
 
 def test_page_whose_callback_closes_the_spider_is_not_fetched_again(tmp_path):

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support.fake_dns import imaginary
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links
 
 HANGING, PAGES = 100, 40

@@ -10,7 +10,7 @@ import pytest
 from crawlers.items import State
 from tests.integration.test_connections import certificate, close_after_each
 from tests.support.persistent import PersistentSite
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.requests import REQUESTS
 from tests.support.sites.server import Web, links
 
@@ -61,7 +61,6 @@ def responses(folder, client, site, settings=None, **arguments):
         SITE_DELAY_SECONDS=0,
         ROBOTSTXT_OBEY=0,
     )
-    folder.mkdir()
     given = [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
     ended = project.run("crawl", "requests", "-a", f"site={site}", *given, "-O", "items.jsonl")
     assert ended.status == 0, ended.log

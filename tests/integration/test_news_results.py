@@ -14,7 +14,7 @@ from crawlers.errors import ConfigError
 from crawlers.extensions.news_outputs import NewsChart, ParquetExport
 from crawlers.extensions.warc import Warc
 from crawlers.spiders.news import NewsSpider
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web
 
 parquet = pytest.importorskip("pyarrow.parquet")

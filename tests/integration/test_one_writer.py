@@ -1,12 +1,12 @@
 """During a crawl every row is written by the writer thread; the reactor does not wait for queries about news."""
 
 import json
-import random
 import re
 import shutil
 
+from tests.integration.test_news import url_history
 from tests.support.executed_statements import FOLDER, REACTOR, READERS, WRITER, recorded
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 SETTINGS = {
@@ -53,7 +53,7 @@ def test_levels_are_settled_by_the_writer(tmp_path):
         assert project.crawl(web["a"].origin).status == 0
     executed = statements(project)
     assert {thread for thread, statement in executed if statement.startswith("SELECT link.source_id")} == {WRITER}
-    assert project.states() == [("finished", "finished")]
+    assert project.outcomes == [("finished", "finished")]
 
 
 def test_topic_from_a_downloaded_example_is_written_by_the_writer(tmp_path):
@@ -66,21 +66,6 @@ def test_topic_from_a_downloaded_example_is_written_by_the_writer(tmp_path):
     assert wrote(statements(project), "INSERT INTO crawler_setting")
 
 
-def story(number):
-    rng = random.Random(number)
-    words = [
-        f"{first}{second}"
-        for first in ("river", "council", "winter", "engine")
-        for second in ("side", "house", "land", "works")
-    ]
-    paragraphs = "".join(f"<p>{' '.join(rng.choices(words, k=60)).capitalize()}.</p>" for _ in range(4))
-    return (
-        f"<html><head><title>Story {number}</title><meta property=og:type content=article>"
-        f"<meta property='article:published_time' content='2026-11-{number % 20 + 1:02}T08:00:00+00:00'></head>"
-        f"<body><nav><a href=/>home</a></nav><article><h1>Story {number}</h1>{paragraphs}</article></body></html>"
-    )
-
-
 def paper():
     """Stories, most of them in sections and some in a feed, and pages that are not stories."""
     items = "".join(f"<item><title>Story {n}</title><link>/news/{n}-story.html</link></item>" for n in range(30, 50))
@@ -88,7 +73,7 @@ def paper():
     return {
         "/": "<link rel=alternate type=application/rss+xml href=/feed.xml>" + links(*found),
         "/feed.xml": f"<rss version='2.0'><channel><title>Paper</title>{items}</channel></rss>",
-        **{f"/news/{n}-story.html": story(n % 45) for n in range(50)},  # the last five are copies
+        **{f"/news/{n}-story.html": url_history("paper", n % 45) for n in range(50)},  # the last five are copies
         **{f"/tag/{n}": links(*found[:30]) for n in range(40)},
     }
 

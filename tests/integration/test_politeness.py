@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from crawlers.items import State
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 PAGES = 24
@@ -104,7 +104,7 @@ def crawled(tmp_path_factory):
         ended = project.crawl(",".join(web.hosts(name, limits=limits.get(name, ";8;;0")) for name in SITES))
         assert ended.status == 0, ended.log
         assert "Traceback" not in ended.log
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
         yield web, project
 
 

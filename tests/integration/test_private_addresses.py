@@ -7,7 +7,7 @@ import pytest
 from crawlers.items import State
 from tests.support.fake_dns import imaginary
 from tests.support.processes import until
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 PUBLIC, PRIVATE = "127.0.0.1", "127.0.0.2"

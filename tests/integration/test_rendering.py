@@ -228,7 +228,7 @@ def test_browser_that_does_not_start_ends_the_crawl_with_one_sentence(tmp_path):
     site = pages_with("<title>x</title>")
     with (
         Web(site=site) as web,
-        Crawl(tmp_path / "broken", [web["site"].origin + FIELDS], RENDER_BROWSER=broken) as crawl,
+        Crawl(tmp_path / "broken", [web["site"].origin + FIELDS], RENDER_BROWSER=str(broken)) as crawl,
     ):
         ended = crawl.run()
         assert ended.status not in (0, 3)

@@ -1,6 +1,6 @@
 """Two crawls of one store never replace each other's files."""
 
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 BODIES = {"/": links("/a", "/gone"), "/a": links("/")}

@@ -149,7 +149,7 @@ def test_signal_to_one_command_lets_the_workers_of_another_one_go_on(web, gate, 
 
 
 def test_workers_that_are_killed_while_they_crawl_or_write_the_graphs_are_replaced(web, gate, crawl, undisturbed):
-    run = started(crawl, ADDONS=add_on("KillFirstAtStatement"), KILL_AT_STATEMENT=GRAPH)
+    run = started(crawl, ADDONS=add_on("KillAtStatement"), KILL_AT_STATEMENT=GRAPH)
     number, process = list(active(crawl).items())[-1]
     os.kill(process, signal.SIGKILL)
     assert run.until(lambda: max(active(crawl), default=0) > number, "another one has joined"), run.log
@@ -165,7 +165,7 @@ def test_workers_that_are_killed_while_they_crawl_or_write_the_graphs_are_replac
 def test_graphs_that_a_killed_worker_could_not_write_when_it_stopped_are_written_by_one_more(
     web, gate, crawl, undisturbed
 ):
-    run = started(crawl, ADDONS=add_on("KillFirstAtStatement"), KILL_AT_STATEMENT=GRAPH)
+    run = started(crawl, ADDONS=add_on("KillAtStatement"), KILL_AT_STATEMENT=GRAPH)
     run.signal(signal.SIGTERM)  # to the command only
     ended = run.wait()
     assert ended.status == 1, ended.log

@@ -6,15 +6,13 @@ import random
 
 import pytest
 
-from crawlers.items import State
-from crawlers.storage.database import Database
-from tests.integration.test_broad import OPEN
-from tests.integration.test_topic import LINE, READ, SIMILARITIES, LinkedSites, topic_crawl
+from tests.integration.test_broad import OPEN, cash, check_links
+from tests.integration.test_topic import LINE, READ, SIMILARITIES, topic_crawl
+from tests.support.command_topic_web import LinkedSites
 from tests.support.crew import Crew
 from tests.support.processes import until
 from tests.support.running import add_on
 from tests.support.sites.town import NAMES, Town
-from tests.support.workers_of_web import stored_cash
 
 OFTEN = {"ADDONS": add_on("FrequentStoreChecks")}  # so that sites are shared within few requests
 
@@ -24,29 +22,6 @@ def town():
     town = Town()
     with town.web:
         yield town
-
-
-def cash(crawl):
-    database = Database(crawl.server or f"sqlite:///{crawl.database}")
-    try:
-        ((crawl_id,),) = crawl.query("SELECT id FROM crawl")
-        return stored_cash(database, crawl_id)
-    finally:
-        database.close()
-
-
-def check_links(crawl, town):
-    """Check that the links of each page that was read are those of its version, or messages."""
-    stored: dict[int, dict[str, int]] = {}
-    for source, url, count in crawl.query(
-        "SELECT l.source_id, t.url, l.count FROM link l JOIN page t ON t.id = l.target_id"
-    ):
-        stored.setdefault(source, {})[url] = count
-    for source, url, count in crawl.query("SELECT source_id, url, count FROM message WHERE count > 0"):
-        stored.setdefault(source, {})[url] = count
-    for page, title in crawl.query(f"SELECT id, title FROM page WHERE state = {int(State.DONE)}"):
-        assert stored.pop(page, {}) == dict(town.links(title)), title
-    assert not stored, "pages that are no more have links"
 
 
 def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, postgresql_url):
@@ -82,15 +57,11 @@ LINKS = "SELECT s.url, t.url, l.count FROM link l JOIN page s ON s.id = l.source
 
 
 def test_topic_crawl_of_two_processes_reads_the_pages_and_links_of_one(tmp_path):
-    with LinkedSites() as sites:
-        whole = topic_crawl(tmp_path / "whole", sites, "mixed")
+    with LinkedSites(25) as sites:
+        whole = topic_crawl(tmp_path / "whole", sites)
         assert whole.run(*LINE).status == 0
-        shared = topic_crawl(tmp_path / "shared", sites, "mixed")
-        shared.settings = {
-            **shared.settings,
-            **OFTEN,
-            "SITE_DELAY_SECONDS": 0.1,
-        }  # the second one finds pages that wait
+        # So that the second one finds pages that wait.
+        shared = topic_crawl(tmp_path / "shared", sites, **OFTEN, SITE_DELAY_SECONDS=0.1)
         sites.order.clear()
         runs = [shared.start(*LINE)]
         until(lambda: bool(sites.order), "the first request")
@@ -102,5 +73,5 @@ def test_topic_crawl_of_two_processes_reads_the_pages_and_links_of_one(tmp_path)
         assert len(shared.query("SELECT id FROM worker WHERE pages > 0")) == 2
         for statement in (READ, TEXTS, LINKS, SIMILARITIES):
             assert sorted(shared.query(statement)) == sorted(whole.query(statement))
-        assert shared.states() == whole.states()
+        assert shared.outcomes == whole.outcomes
         assert shared.query("SELECT count(*) FROM message") == [(0,)]

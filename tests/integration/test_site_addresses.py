@@ -7,7 +7,7 @@ import pytest
 
 from crawlers.items import State
 from crawlers.storage.files.names import file_stem
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 DONE, MOVED, REJECTED, WAITING = State.DONE, State.MOVED, State.REJECTED, State.WAITING
@@ -186,7 +186,6 @@ def test_resumed_crawl_with_another_alias_is_that_of_a_crawl_that_began_with_it(
         bodies["a"] |= {"/": links(f"{b}/x/", f"{b}/x", "/y/", "/z/"), "/y/": links(f"{b}/x/", "/x/"), "/z/": "Z"}
         bodies["b"] |= {"/x/": links("/w/", f"{a}/y/"), "/w/": "<title>W</title>"}
         fresh = Project(tmp_path / "fresh")
-        fresh.folder.mkdir()
         fresh.crawl(f"{a}{LIMITS};={b}")
         one = {"CONCURRENT_REQUESTS": 1}
         project.crawl(f"{a}{LIMITS}", PAGE_BUDGET=2, **one)
@@ -211,7 +210,7 @@ def test_removed_alias_is_not_requested_until_it_is_back(project):
         assert project.pages()[f"{b}/x/"] == (REJECTED, f"other_address {b} {a}")
         assert ended.status == 0, ended.log
         project.crawl(f"{a}{LIMITS};={b}", **one)
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
         assert web["b"].paths == ["/robots.txt", "/x/", "/w/"]
         assert {state for _, state in stored(project, a).values()} == {DONE}
         assert web["a"].paths == ["/robots.txt", "/", "/y/", "/z/"]

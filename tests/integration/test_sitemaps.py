@@ -2,7 +2,7 @@
 
 import gzip
 
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links
 
 LIMITS = ";8;;0"
@@ -46,7 +46,6 @@ def test_graph_is_the_same_with_and_without_sitemaps(tmp_path):
         results = []
         for enabled in (0, 1):
             project = Project(tmp_path / str(enabled), SITEMAPS_ENABLED=enabled)
-            project.folder.mkdir()
             ended = project.crawl(f"{origin}{LIMITS}")
             assert ended.status == 0, ended.log
             files_of_graph = sorted((project.folder / "result").iterdir())

@@ -26,7 +26,13 @@ from tests.support.stored_site import MOVED, REFUSED, Stored, store
 PAGES = 30
 ERROR = 1e-3  # of all ranks together; with a smaller one and a damping of 0.85, there are five times as many steps
 DAMPING = 0.5
-OPTIONS = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}  # the graph is small: compile quickly
+# The graph is small: what makes large ones quick takes longer than it saves.
+OPTIONS = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 SUBMITTED = f"""
 import sys
 sys.path.insert(0, {str(PROGRAM.parent)!r})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.sites.project import Project
+from tests.support.running import Project
 
 GOOD = """\
 keywords: [unicode]

@@ -6,7 +6,7 @@ import json
 import networkx as nx
 import pytest
 
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, pages
 
 ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
@@ -27,10 +27,6 @@ def project(tmp_path):
         yield Project(tmp_path, **ONE)
 
 
-def files(project):
-    return sorted(path.name for path in (project.folder / "result").glob("*"))
-
-
 def rows(project, name="topic"):
     with (project.folder / "result" / f"{name}.pages.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
@@ -39,7 +35,7 @@ def rows(project, name="topic"):
 def test_results_are_a_list_and_a_graph(project):
     outcome = project.run(*LINE)
     assert outcome.status == 0, outcome.log
-    assert files(project) == ["topic.gexf", "topic.pages.csv"]
+    assert sorted(project.files()) == ["topic.gexf", "topic.pages.csv"]
     assert "topic: the similarity of its pages to the topic is 0." in outcome.log
     assert "topic: 3 pages in result/topic.pages.csv" in outcome.log
     assert "topic: 3 pages, 4 edges in result/topic.gexf" in outcome.log

@@ -87,29 +87,6 @@ def test_every_metric_is_on_the_dashboard():
     assert [metric.name for metric in METRICS if metric.name not in text] == []
 
 
-def test_panels_of_the_dashboard_lie_side_by_side():
-    taken: set[tuple[int, int]] = set()
-    numbers = [panel["id"] for panel in DASHBOARD["panels"]]
-    assert len(set(numbers)) == len(numbers)
-    for panel in DASHBOARD["panels"]:
-        place = panel["gridPos"]
-        cells = {
-            (x, y)
-            for x in range(place["x"], place["x"] + place["w"])
-            for y in range(place["y"], place["y"] + place["h"])
-        }
-        assert max(x for x, _ in cells) < 24
-        assert not cells & taken, panel["title"]
-        taken |= cells
-
-
-def test_dashboard_asks_for_its_source_of_data():
-    variables = {variable["name"] for variable in DASHBOARD["templating"]["list"]}
-    assert variables == {"datasource", *LABELS}
-    targets = [target for panel in DASHBOARD["panels"] for target in panel["targets"]]
-    assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
-
-
 def test_prometheus_reads_the_alerts_and_scrapes_the_documented_ports():
     configuration = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text("utf-8"))
     assert configuration["rule_files"] == ["alerts.yml"]

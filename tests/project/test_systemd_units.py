@@ -21,18 +21,6 @@ def unit(name):
     return parser
 
 
-def test_timer_runs_the_service_of_its_name_and_makes_up_for_lost_nights():
-    assert [path.name for path in UNITS] == [
-        "crawlers-nightly.service",
-        "crawlers-nightly.timer",
-        "crawlers-scrapyd.service",
-    ]
-    timer = unit("crawlers-nightly.timer")["Timer"]
-    assert timer["Persistent"] == "true"
-    assert f"`OnCalendar={timer['OnCalendar']}`" in PAGE
-    assert unit("crawlers-nightly.service")["Service"]["Type"] == "oneshot"
-
-
 def test_services_run_the_programs_of_the_documentation():
     scrapyd = unit("crawlers-scrapyd.service")["Service"]
     assert scrapyd["WorkingDirectory"] == "%h/crawls/node"
@@ -43,16 +31,6 @@ def test_services_run_the_programs_of_the_documentation():
     assert unit("crawlers-nightly.service")["Service"]["ExecStart"] == "%h/crawls/node/nightly.sh"
     named = re.findall(r"crawlers-\w+\.(?:service|timer)", PAGE)
     assert set(named) <= {path.name for path in UNITS}
-
-
-@pytest.mark.parametrize("name", ["crawlers-scrapyd.service", "crawlers-nightly.service"])
-def test_services_may_write_nowhere_else_and_gain_no_privileges(name):
-    service = unit(name)["Service"]
-    hardening = {"NoNewPrivileges": "yes", "ProtectSystem": "strict", "PrivateTmp": "yes", "ProtectHome": "read-only"}
-    assert hardening.items() <= dict(service).items()
-    assert service["PrivateUsers"] == "yes"  # without it, systemd ignores these in units of users
-    assert service["CapabilityBoundingSet"] == ""
-    assert all(path.lstrip("-").startswith("%h/crawls/") for path in service.get("ReadWritePaths", "").split())
 
 
 @pytest.mark.parametrize(("name", "most"), [("crawlers-scrapyd.service", 50), ("crawlers-nightly.service", 30)])

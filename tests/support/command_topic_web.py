@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from tests.support.sites.server import Web, pages
 
 if TYPE_CHECKING:
-    from tests.support.sites.project import Project
+    from collections.abc import Callable
+
+    from tests.support.running import Project
 
 NAMES = ("a", "b", "c")
-PAGES = 14  # of each site
 TEXTS = ("unicode", "unicode tables", "text and fonts", "kitchen", "garden of unicode", "weather", "news")
 FOLDERS = ("encoding", "cooking")
 ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
@@ -24,13 +25,16 @@ READ = """
 class LinkedSites:
     """Serves the sites during the `with` block; pages in the folder `encoding` are about Unicode."""
 
-    def __init__(self) -> None:
+    def __init__(self, pages: int = 14) -> None:
+        self._pages = pages  # of each site
+        self.order: list[str] = []  # the requested URLs
+        self.on_request: Callable[[], None] = lambda: None
         self.web = Web(**{name: self._site(name) for name in NAMES})
 
     def __enter__(self):
         self.web.__enter__()
         rng = random.Random(7)
-        paths = [f"/{rng.choice(FOLDERS)}/{number}" for number in range(PAGES)]
+        paths = [f"/{rng.choice(FOLDERS)}/{number}" for number in range(self._pages)]
         addresses = [self.web[name].origin + path for name in NAMES for path in paths]
         wrong = [
             f"{self.web[name].origin}/{path}" for name in NAMES for path in ("missing", "moved", "secret", "x.pdf")
@@ -49,6 +53,8 @@ class LinkedSites:
 
     def _site(self, name):
         async def respond(exchange):
+            self.order.append(self.web[name].origin + exchange.path)
+            self.on_request()
             if exchange.path == "/moved":
                 await exchange.page(status=301, Location="/landed")
             else:
@@ -56,11 +62,10 @@ class LinkedSites:
 
         return respond
 
-    def prepare(self, project: Project) -> Project:
+    def prepare(self, project: Project, **topic: object) -> Project:
         """Return *project* with settings and a topic.yaml for these sites."""
-        project.folder.mkdir(exist_ok=True)
         roots = [f"{site.origin}/" for site in self.web.sites.values()]
-        topic = {"keywords": ["unicode", "text"], "roots": roots}
+        topic = {"keywords": ["unicode", "text"], "roots": roots, **topic}
         (project.folder / "topic.yaml").write_text(json.dumps(topic), "utf-8")  # JSON is YAML
         project.settings = {**ONE, **project.settings}
         return project

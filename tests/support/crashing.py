@@ -36,28 +36,19 @@ class KillBeforeCommit:
 
 
 class KillAtStatement:
-    """Sends SIGKILL after the first statement that matches `KILL_AT_STATEMENT`, including its values."""
+    """Sends SIGKILL after a statement that matches `KILL_AT_STATEMENT`, including its values.
+
+    Only to the first of all processes in this folder that comes so far.
+    """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        wanted = re.compile(settings.get("KILL_AT_STATEMENT"), re.DOTALL)
+        wanted = settings.get("KILL_AT_STATEMENT")
 
         @event.listens_for(Engine, "after_cursor_execute")
         def _look(connection: Any, cursor: Any, statement: str, values: Any, *_: Any) -> None:
-            if wanted.match(f"{statement} {values}"):
-                os.kill(os.getpid(), signal.SIGKILL)
-
-
-class KillFirstAtStatement:
-    """Sends SIGKILL as `KillAtStatement`, but only to the first of all processes in this folder that comes so far."""
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        wanted = re.compile(settings.get("KILL_AT_STATEMENT"), re.DOTALL)
-
-        @event.listens_for(Engine, "after_cursor_execute")
-        def _look(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-            if wanted.match(statement):
+            if re.match(wanted, f"{statement} {values}", re.DOTALL):
                 with suppress(FileExistsError):
-                    Path("killed").touch(exist_ok=False)
+                    Path(f"killed at {wanted}").touch(exist_ok=False)
                     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import socket
 from collections import Counter
-from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, Self
 
-from aiohttp import web as http
-
 from examples.webs import Web, archive, respond
 from examples.webs.pages import WebResponse, redirect, typed
-from tests.support.loop_thread import LoopThread
+from tests.support.sites import server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
 DEMO = ("library", "faculty", "mirror", "archive")
@@ -77,16 +73,9 @@ class WatchedWeb:
         self.counts: Counter[str] = Counter()
         self.on_request: Callable[[], None] | None = None
         self.pace = pace
-        self._scale = scale
-        self._exit = ExitStack()
-        self._sockets = {name: self._exit.enter_context(socket.socket()) for name in names}
-        for sock in self._sockets.values():
-            sock.bind(("127.0.0.1", 0))
-        self.origins: Mapping[str, str] = {
-            name: f"http://127.0.0.1:{sock.getsockname()[1]}" for name, sock in self._sockets.items()
-        }
+        self._served = server.Web(**{name: None if name == "dead" else self._site(name) for name in names})
+        self.origins = {name: site.origin for name, site in self._served.sites.items()}
         self.web = Web(scale, {**Web().origins, **self.origins})
-        self._thread = LoopThread()
         self._cached = cache(self._respond)
 
     def hosts(self, *names: str, parallel: int = 8) -> list[str]:
@@ -99,46 +88,28 @@ class WatchedWeb:
         return self.counts.total()
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        self._thread.run(self._open())
+        self._served.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._thread.end(self._close())
-        self._exit.close()
+    def __exit__(self, *exit_: object) -> None:
+        self._served.__exit__(*exit_)
 
     def held(self) -> AbstractContextManager[None]:
         """Respond to nothing until the end of the block."""
-        return self._thread.held()
+        return self._served.held()
 
-    async def _open(self) -> None:
-        self._runners = []
-        for name, sock in self._sockets.items():
-            if name == "dead":
-                continue
-            sock.listen(512)
-            application = http.Application()
-            application.router.add_route("*", "/{path:.*}", self._handler(name))
-            runner = http.AppRunner(application, access_log=None, shutdown_timeout=0.1)
-            await runner.setup()
-            await http.SockSite(runner, sock).start()
-            self._runners.append(runner)
-
-    async def _close(self) -> None:
-        for runner in self._runners:
-            await runner.cleanup()
-
-    def _handler(self, name: str) -> Callable[[http.Request], object]:
-        async def handle(request: http.Request) -> http.Response:
-            url = self.origins[name] + request.raw_path
+    def _site(self, name: str) -> server.Handler:
+        async def handle(exchange: server.Exchange) -> None:
+            url = self.origins[name] + exchange.path
             self.counts[url] += 1
             if self.on_request is not None:
                 self.on_request()
             pause_s = self.pace(url)
             if pause_s:
                 await asyncio.sleep(pause_s)
-            response = self._cached(name, request.raw_path)
-            return http.Response(status=response.status, headers=response.headers, body=response.body)
+            response = self._cached(name, exchange.path)
+            headers = {header.replace("-", "_"): value for header, value in response.headers}
+            await exchange.page(response.body, response.status, content_type="", **headers)
 
         return handle
 

@@ -29,15 +29,10 @@ if TYPE_CHECKING:
 ALL_TAGS = ("a", "area", "frame", "iframe", "meta")
 
 
-class AmbiguousSiteError(AssertionError):
-    """Two URL variants of one key lead to different pages, so the result would depend on the order."""
-
-
 @dataclass(frozen=True, slots=True)
 class Truth:
     """The expected result of a complete crawl of a site; all URLs are normalised."""
 
-    start: str
     pages: Mapping[str, int]  # URL -> level, copies included
     groups: tuple[tuple[str, ...], ...]  # each sorted by (level, URL); most have one member
     edges: Mapping[tuple[str, str], int]  # (first of a group, first of another) -> number of links
@@ -46,7 +41,6 @@ class Truth:
     loops: frozenset[str]  # URLs whose redirects never end
     off_site: Mapping[str, str]  # redirecting URL -> its target on another site
     external: frozenset[str]  # targets of links that leave the site, as resolved, without fragment
-    variants: Mapping[str, frozenset[str]]  # URL -> all its linked variants
 
     @property
     def nodes(self) -> dict[str, int]:
@@ -129,8 +123,7 @@ def truth(
 ) -> Truth:
     """Return the true graph of *site*, one of library, faculty and mirror, served at *origins*.
 
-    *normalize* is that of the crawler: URLs that it makes equal count as one. Raises AmbiguousSiteError if it
-    makes URLs of different pages equal.
+    *normalize* is that of the crawler: URLs that it makes equal count as one, and must lead to one page.
     """
     web = Web(scale, origins) if origins else Web(scale)
     home = web.origins[site] + "/"
@@ -154,8 +147,7 @@ def truth(
         # The URL that closes a loop depends on where the loop was entered.
         last = "" if end.kind == "loop" else last
         outcome = (end.kind, last, end.body, [normalize(target) for target in own])
-        if ends.setdefault(key, outcome) != outcome:
-            raise AmbiguousSiteError(f"{key}: {sorted(seen_as[key])}")
+        assert ends.setdefault(key, outcome) == outcome, f"variants lead to different pages: {sorted(seen_as[key])}"
         for hop in map(normalize, end.hops):
             if end.kind == "loop":
                 loops.add(hop)
@@ -190,7 +182,6 @@ def truth(
             if last is not None and last != first[page]:
                 edges[first[page], last] += number
     return Truth(
-        start=str(ends[normalize(home)][1]),
         pages=levels,
         groups=tuple(tuple(group) for group in members.values()),
         edges=dict(edges),
@@ -199,5 +190,4 @@ def truth(
         loops=frozenset(loops),
         off_site=off_site,
         external=frozenset(external),
-        variants={key: frozenset(urls) for key, urls in seen_as.items()},
     )

@@ -1,23 +1,26 @@
-"""Runs crawls as users do, each in its own folder, and reads their results."""
+"""Runs crawls and other commands of the project as users do, each in its own folder, and reads their results."""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy.exc import ProgrammingError
+import psycopg
 
 from crawlers.items import State
-from tests.support.sites.project import Project
+from tests.support.processes import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from tests.support.processes import Ended, Run
+    from tests.support.processes import Ended
+
+QUICK = {"ROBOTS_REST_SECONDS": 0}  # no test waits for a site that is never going to respond
 
 Tables = dict[str, Counter[tuple[Any, ...]]]
 
@@ -49,18 +52,17 @@ _TABLES = {
 }
 
 
-class Crawl:
-    """A working folder with hosts.txt, and the crawls that run in it; *settings* apply to all runs."""
+class Folder:
+    """A working folder, and the commands that run in it; *settings* apply to all of them.
 
-    def __init__(self, folder: Path, hosts: Iterable[str], spider: str = "sitegraph", **settings: object) -> None:
+    As a context manager, it ends those that still run.
+    """
+
+    def __init__(self, folder: Path, **settings: object) -> None:
         self.folder = folder
-        self.spider = spider
-        self._project = Project(folder, **settings)
-        url = self._project.database_url
-        self.server = url if url.startswith("postgresql") else None
+        self.settings = settings
         self._runs: list[Run] = []
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "hosts.txt").write_text("".join(f"{line}\n" for line in hosts), "utf-8")
 
     def __enter__(self) -> Self:
         return self
@@ -71,7 +73,114 @@ class Crawl:
                 run.kill()
                 run.wait()
 
-    # Running ----------------------------------------------------------------------------------------
+    def _start(self, command: Iterable[str], arguments: Iterable[str], settings: dict[str, object], **how: Any) -> Run:
+        line = list(command)
+        for name, value in {**QUICK, **self.settings, **settings}.items():
+            text = value if isinstance(value, str) else json.dumps(value)
+            line += ["-s", f"{name}={text}"]
+        self._runs.append(Run(self.folder, [*line, *arguments], **how))
+        return self._runs[-1]
+
+    # Results ----------------------------------------------------------------------------------------
+
+    @property
+    def database_url(self) -> str:
+        return str(self.settings.get("DATABASE_URL", f"sqlite:///{self.database}"))
+
+    @property
+    def server(self) -> str | None:
+        """The URL of the store if it is in PostgreSQL."""
+        return self.database_url if self.database_url.startswith("postgresql") else None
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "crawl.sqlite"
+
+    @property
+    def result(self) -> Path:
+        return self.folder / "result"
+
+    def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        """Return rows of the store, [] if it has no such table yet; never writes, not even a checkpoint.
+
+        *values* stand for names such as `:site` in the *statement*.
+        """
+        if self.server is not None:
+            named = re.sub(r":(\w+)", r"%(\1)s", statement) if values else statement
+            with (
+                suppress(psycopg.errors.UndefinedTable),
+                psycopg.connect(self.server.replace("+psycopg", "")) as server,
+            ):
+                return server.execute(named.encode(), values or None).fetchall()
+            return []
+        try:
+            with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
+                return connection.execute(statement, values).fetchall()
+        except sqlite3.OperationalError as error:
+            # The last error: killed while the file was being created, so that a writer must roll it back first.
+            if any(t in str(error) for t in ("unable to open", "no such table", "write a readonly database")):
+                return []
+            raise
+
+    @property
+    def states(self) -> list[str]:
+        """Return the states of all crawls, oldest first."""
+        return [state for (state,) in self.query("SELECT state FROM crawl ORDER BY id")]
+
+    @property
+    def outcomes(self) -> list[tuple[str, str]]:
+        """Return state and reason of all crawls, oldest first."""
+        return self.query("SELECT state, reason FROM crawl ORDER BY id")
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files of the result folder by name, including hidden ones."""
+        return {path.name: path.read_bytes() for path in self.result.glob("*") if path.is_file()}
+
+
+class Project(Folder):
+    """A folder in which any command of the project runs."""
+
+    def start(
+        self,
+        command: str,
+        *arguments: str,
+        is_fresh: bool = False,
+        before: Callable[[], None] | None = None,
+        **settings: object,
+    ) -> Run:
+        """Start a Scrapy command; see `Run`."""
+        return self._start([command], arguments, settings, is_fresh=is_fresh, before=before)
+
+    def run(self, command: str, *arguments: str, **settings: object) -> Ended:
+        """Run a Scrapy command to its end."""
+        return self.start(command, *arguments, **settings).wait()
+
+    def crawl(self, hosts: str, *arguments: str, **settings: object) -> Ended:
+        """Crawl the sites *hosts* to the end."""
+        return self.run("crawl", "sitegraph", "-a", f"hosts={hosts}", *arguments, **settings)
+
+    def pages(self, origin: str = "") -> dict[str, tuple[State, str]]:
+        """Return state and reason of every page, by path, or by URL if no *origin* is given."""
+        ids = "SELECT id FROM site WHERE site LIKE :site"
+        rows = self.query(f"SELECT url, state, reason FROM page WHERE site_id IN ({ids})", site=origin or "%")
+        return {url.removeprefix(origin): (State(state), reason or "") for url, state, reason in rows}
+
+    def site(self, origin: str) -> Mapping[str, Any]:
+        """Return the row of a site in the latest crawl."""
+        names = ("robots_status", "robots_text", "availability")
+        rows = self.query(
+            f"SELECT {', '.join(names)} FROM site WHERE site = :site ORDER BY id DESC LIMIT 1", site=origin
+        )
+        return dict(zip(names, rows[0], strict=True))
+
+
+class Crawl(Folder):
+    """A folder with hosts.txt, and the crawls that run in it."""
+
+    def __init__(self, folder: Path, hosts: Iterable[str], spider: str = "sitegraph", **settings: object) -> None:
+        super().__init__(folder, **settings)
+        self.spider = spider
+        (folder / "hosts.txt").write_text("".join(f"{line}\n" for line in hosts), "utf-8")
 
     def start(
         self,
@@ -82,35 +191,12 @@ class Crawl:
         **settings: object,
     ) -> Run:
         """Start the command; see `Run`."""
-        own = [part for argument in arguments for part in ("-a", argument)]
-        run = self._project.start("crawl", self.spider, *own, is_fresh=is_fresh, before=before, **settings)
-        self._runs.append(run)
-        return run
+        given = [word for argument in arguments for word in ("-a", argument)]
+        return self._start(["crawl", self.spider], given, settings, is_fresh=is_fresh, before=before)
 
     def run(self, **settings: Any) -> Ended:
         """Run the command to its end."""
         return self.start(**settings).wait()
-
-    # Results ----------------------------------------------------------------------------------------
-
-    @property
-    def database(self) -> Path:
-        return self.folder / "crawl.sqlite"
-
-    @property
-    def result(self) -> Path:
-        return self.folder / "result"
-
-    def query(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return rows of the database, [] if its file does not exist; never writes, not even a checkpoint."""
-        try:
-            return self._project.query(statement)
-        except (sqlite3.OperationalError, ProgrammingError) as error:
-            # The last error: killed while the file was being created, so that a writer must roll it back first.
-            nothing = ("unable to open", "no such table", "does not exist", "write a readonly database")
-            if any(text in str(error) for text in nothing):
-                return []
-            raise
 
     def is_locked(self) -> bool:
         """Return whether a process is within a transaction that writes to the file of SQLite."""
@@ -129,11 +215,6 @@ class Crawl:
         }
 
     @property
-    def states(self) -> list[str]:
-        """Return the states of all crawls, oldest first."""
-        return [state for (state,) in self.query("SELECT state FROM crawl ORDER BY id")]
-
-    @property
     def stored(self) -> int:
         """Return the number of URLs that have ended, as far as committed."""
         rows = self.query(f"SELECT count(*) FROM page WHERE state != {int(State.WAITING)}")
@@ -147,10 +228,6 @@ class Crawl:
     def tables(self) -> Tables:
         """Return all rows that are results, with URLs in place of numbers, and the count of each."""
         return {name: Counter(self.query(statement)) for name, statement in _TABLES.items()}
-
-    def files(self) -> dict[str, bytes]:
-        """Return the files of the result folder by name, including hidden ones."""
-        return {path.name: path.read_bytes() for path in self.result.glob("*")}
 
 
 def add_on(name: str) -> str:

@@ -59,22 +59,6 @@ class Screen:
             elif escape or command not in (b"m", b""):
                 raise ValueError(f"unknown sequence {values!r} {command!r}")
 
-    def resize(self, width: int, height: int) -> None:
-        """Wrap all lines at the new *width*, as terminals do; the cursor keeps its place in the text."""
-        starts = [row for row in range(len(self._rows)) if row not in self._wrapped]
-        rows: list[str] = []
-        wrapped: set[int] = set()
-        for start, end in zip(starts, [*starts[1:], len(self._rows)], strict=True):
-            line = "".join(self._rows[start:end])
-            if start <= self._row < end:
-                before = sum(len(row) for row in self._rows[start : self._row]) + self._column
-                place = len(rows) + max(0, before - 1) // width, (before - 1) % width + 1 if before else 0
-            pieces = [line[at : at + width] for at in range(0, len(line), width)] or [""]
-            wrapped.update(range(len(rows) + 1, len(rows) + len(pieces)))
-            rows += pieces
-        self._rows, self._wrapped, (self._row, self._column) = rows, wrapped, place
-        self.width, self.height = width, height
-
     def _put(self, character: str) -> None:
         if self._column == self.width:  # a terminal wraps when the next character comes
             self._column = 0
@@ -110,11 +94,11 @@ class Terminal:
 
     def __init__(self, width: int = 80, height: int = 24) -> None:
         self.output = b""
-        self._sizes = [(0, width, height)]  # from which byte of the output on
+        self._width, self._height = width, height
         self._master, self._slave = pty.openpty()
         self.before = _OnTerminal(os.ttyname(self._slave))
         self._thread = threading.Thread(target=self._read)
-        self._set_size(width, height)
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -125,27 +109,14 @@ class Terminal:
         self._thread.join()
         os.close(self._master)
 
-    def resize(self, width: int, height: int) -> None:
-        """Resize the window, as a person does."""
-        self._sizes.append((len(self.output), width, height))
-        self._set_size(width, height)
-
     def press(self, keys: bytes) -> None:
         os.write(self._master, keys)
 
     def screen(self) -> Screen:
         """Return what can be read on the terminal; call it after the `with` block."""
-        (_, width, height), *later = self._sizes
-        screen, shown = Screen(width, height), 0
-        for place, width, height in later:
-            screen.feed(self.output[shown:place])
-            screen.resize(width, height)
-            shown = place
-        screen.feed(self.output[shown:])
+        screen = Screen(self._width, self._height)
+        screen.feed(self.output)
         return screen
-
-    def _set_size(self, width: int, height: int) -> None:
-        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
 
     def _read(self) -> None:
         while True:

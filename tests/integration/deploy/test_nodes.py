@@ -7,9 +7,8 @@ from collections import Counter
 import pytest
 
 from tests.support.processes import until
-from tests.support.running import add_on
+from tests.support.running import Project, add_on
 from tests.support.scrapyd_nodes import CONFIGURATION, ROOT, Node, need_scrapyd
-from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links
 
 SITES = 4
@@ -96,7 +95,7 @@ def test_two_nodes_share_a_crawl_and_go_on_after_the_death_of_a_process(nodes, p
         for chain in chains:
             chain.is_closed = True
         assert [one.end_of(first), two.end_of(again)] == [0, 0], one.log_of(first) + two.log_of(again)
-        assert store.states() == [("finished", "finished")]
+        assert store.outcomes == [("finished", "finished")]
         assert store.query("SELECT state FROM worker ORDER BY id") == [("left",), ("lost",), ("left",)]
         counts = [Counter(path for path in site.paths if path != "/robots.txt") for site in web.sites.values()]
         times = Counter(number for count in counts for number in count.values())

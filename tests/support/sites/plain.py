@@ -257,27 +257,6 @@ class PrioritiesSpider(PlainSpider):
         return None
 
 
-class RepeatingSpider(PlainSpider):
-    """Repeats its start request twice, and yields one request object twice."""
-
-    name = "repeating"
-
-    async def start(self):
-        yield Request(self.url("/"), dont_filter=True)
-
-    def parse(self, response):
-        times = response.meta.get("times", 0)
-        if times < 2:
-            yield response.request.replace(dont_filter=True, meta={**response.meta, "times": times + 1})
-            return
-        request = Request(self.url("/next"), self.parse_next)
-        yield request
-        yield request
-
-    def parse_next(self, response):
-        yield {"at": "/next"}
-
-
 class EnoughSpider(PlainSpider):
     """Has seen enough after a page, in a generator or in a function, and closes itself."""
 

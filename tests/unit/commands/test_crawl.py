@@ -46,7 +46,7 @@ def test_with_several_sites_a_setting_decides_whether_all_must_be_available(proj
             "everything else is stored"
         ]
         assert project.crawl(web["good"].origin, FAIL_ON_UNAVAILABLE=1).status == 0
-    assert project.states() == [("finished", "finished")] * 3
+    assert project.outcomes == [("finished", "finished")] * 3
 
 
 @pytest.mark.both_stores

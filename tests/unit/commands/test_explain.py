@@ -17,7 +17,7 @@ from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
 from tests.support.command_here import run_here
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 from tests.support.topic_store import add_page
 

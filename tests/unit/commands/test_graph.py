@@ -11,7 +11,7 @@ from crawlers.errors import ConfigError
 from crawlers.graphs.tables.result_tables import TABLES
 from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.storage.files.names import file_stem
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 
@@ -264,12 +264,3 @@ def test_crawl_of_a_plain_spider_is_not_taken_for_a_graph(project):
     assert (latest.status, latest.log) == (0, "Reading the crawl sitegraph (number 2, finished)\n")
     assert {path: path.read_bytes() for path in result.iterdir()} == before
     assert "Reading the crawl tree (number 3, finished)" in project.run("explain", origin, "--crawl", "tree").log
-
-
-@pytest.mark.parametrize("option", ["--format", "--measure", "--level", "--group"])
-def test_unknown_format_or_measure_lists_the_known_ones(crawled, option):
-    project, _, _ = crawled
-    outcome = project.run("graph", option, "nonsense")
-    assert outcome.status == 2
-    assert "invalid choice: 'nonsense'" in outcome.log
-    assert "Traceback" not in outcome.log

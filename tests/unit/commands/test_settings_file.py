@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 BODIES = {f"/{n or ''}": links(f"/{n + 1}") for n in range(9)}

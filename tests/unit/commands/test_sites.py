@@ -8,7 +8,7 @@ from scrapy.exceptions import UsageError
 
 from crawlers.commands.sites import Command
 from tests.support.command_here import run_here
-from tests.support.sites.project import Project
+from tests.support.running import Project
 
 LIST = (
     "\ufeffNumber;Full name;Short name;Start URL;Enabled;Parallel;Max level;Delay ms\n"

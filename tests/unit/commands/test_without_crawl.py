@@ -8,7 +8,7 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.cli.without_crawl import WithoutCrawl
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 CRAWLS = {"crawl", "runspider"}
@@ -98,7 +98,7 @@ def test_crawl_in_the_folder_stays_the_latest(project):
     assert graphs == {path: path.read_bytes() for path in (project.folder / "result").iterdir()}
 
 
-@pytest.mark.parametrize("command", ["fetch", "shell", "parse", "view"])
+@pytest.mark.parametrize("command", ["fetch", "view"])
 @pytest.mark.parametrize(
     ("spider", "message"), [("sitegraph", "run scrapy crawl sitegraph"), ("nobody", "there is no such spider")]
 )

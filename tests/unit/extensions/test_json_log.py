@@ -11,7 +11,7 @@ from scrapy.spiders import Spider
 
 from crawlers.extensions import json_log
 from crawlers.items import Page, State
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 SECRETS = (

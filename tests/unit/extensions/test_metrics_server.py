@@ -14,7 +14,7 @@ from crawlers.errors import ConfigError
 from crawlers.extensions.metrics_server import MetricsServer
 from tests.support.opened_crawl import crawler_of
 from tests.support.processes import PATIENCE_S, until
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 SITE = pages({"/": links("/a", "/missing", "/b"), "/a": links("/"), "/b": "the last page"})

@@ -14,7 +14,7 @@ from scrapy.spiders import Spider
 from crawlers.extensions.progress import Progress
 from crawlers.spiders.base import SiteSpider
 from tests.support.processes import PATIENCE_S, until
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 from tests.support.terminal import Terminal
 

@@ -14,7 +14,7 @@ from crawlers.crawl.site_policies import SitePolicies
 from crawlers.extraction.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.items import State
 from crawlers.storage.site_rows import SiteRow
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 HOME = links("/open.html", "/secret/a.html", "/secret/b.html")
@@ -88,7 +88,7 @@ def crawled(tmp_path_factory):
         ended = project.crawl(web.hosts())
         assert ended.status == 0, ended.log
         assert "Traceback" not in ended.log
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
         yield web, project
 
 

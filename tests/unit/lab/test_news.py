@@ -7,7 +7,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.storage.schema.news_tables import IterationRow
 from tests.support.news_store import DAY, NewsStore
-from tests.support.sites.project import Project
+from tests.support.running import Project
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from crawlers.lab.site_yields import site_yields
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 COMPARED = {name: make for name, make in RULES.items() if name != "best"}  # "best" requires an order with scores

@@ -9,7 +9,7 @@ from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
 from crawlers.spiders.base import LIST_FIELDS, PAGE_FIELDS, link_tags, read_hosts
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 BODIES = {
@@ -185,7 +185,7 @@ def test_users_own_parts_work_beside_ours(crawled):
     assert said.count("downloader 200") == 2  # and 404 for robots.txt and two pages
     assert said.count("spider Page seen") == said.count("item DONE") + said.count("item REFUSED") == 4
     assert said[-1] == "closed finished"
-    assert project.states() == [("finished", "finished")]
+    assert project.outcomes == [("finished", "finished")]
 
 
 def test_what_the_users_pipeline_changes_is_stored(crawled):
@@ -235,10 +235,10 @@ def test_pages_that_a_pipeline_loses_end_the_crawl_with_an_error(tmp_path):
     (project.folder / "losing.py").write_text(LOSING, "utf-8")
     with Web(site=pages(BODIES)) as web:
         outcome = project.crawl(web.hosts(), ITEM_PIPELINES={"losing.Losing": 300})
-        assert (outcome.status, project.states()[0][0]) == (1, "interrupted")
+        assert (outcome.status, project.outcomes[0][0]) == (1, "interrupted")
         assert "but no Page was recorded; a spider, middleware or pipeline must return each Page" in outcome.errors[0]
         assert project.crawl(web.hosts()).status == 0
-        assert project.states() == [("finished", "finished")]
+        assert project.outcomes == [("finished", "finished")]
 
 
 def test_mission_with_the_scheduler_of_scrapy_is_refused(tmp_path):

@@ -1,7 +1,7 @@
 """A broad crawl: what it is told wrongly, where it goes, and orders that it was not made for."""
 
 from crawlers.items import State
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 QUICK = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "RETRY_TIMES": 0}

@@ -7,7 +7,7 @@ from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.spiders.extlinks import ExtLinksSpider
 from crawlers.spiders.news import _sources
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
@@ -41,7 +41,7 @@ def test_rule_reads_where_links_are_found(tmp_path):
     assert sum(site == poor for site, _, _ in pulls) == 2
     assert [reward for site, _, reward in pulls if site == good][:4] == [0, 6, 5, 5]
     assert sum(reward for _, _, reward in pulls) == len(project.query(FOUND)) + 1  # everywhere is new once a site
-    assert project.states() == [("interrupted", "page_budget")]
+    assert project.outcomes == [("interrupted", "page_budget")]
     earned = int(sum(reward for _, _, reward in pulls))
     assert ended.log.count("Crawl extlinks stopped (the page budget is used up): ") == 1
     assert f"Reward: {earned} new links of 30 downloads" in ended.log
@@ -63,7 +63,7 @@ def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_pa
         origin = web["a"].origin
     assert ended.status == 0
     assert [url.removeprefix(origin) for _, url, _ in project.query(PULLS)] == ["/", "/missing", "/a", "/b"]
-    assert project.states() == [("finished", "finished")]
+    assert project.outcomes == [("finished", "finished")]
 
 
 @pytest.mark.parametrize(("read", "what"), [(ExtLinksSpider.sites, "sites"), (_sources, "sources")])
@@ -167,4 +167,4 @@ def test_levels_of_the_order_learnt_are_put_right_and_nothing_is_lost_behind_a_l
     wanted = [(f"/rich/{n}.html", level, State.DONE) for n, level in levels.items()]
     assert found == sorted([*wanted, ("/rich/5.html", 5, State.REJECTED)])
     assert ("http://last.example/",) in project.query(FOUND)
-    assert project.states() == [("finished", "finished")]
+    assert project.outcomes == [("finished", "finished")]

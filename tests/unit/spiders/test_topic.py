@@ -7,7 +7,7 @@ from math import log, sqrt
 import pytest
 
 from crawlers.items import State
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, pages
 
 ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1, "RETRY_TIMES": 0, "ROBOTSTXT_OBEY": 0}
@@ -203,7 +203,7 @@ def test_scope_of_the_file_says_where_the_crawl_goes(three, crawl, scope, cross_
 def test_budget_of_the_file_ends_the_crawl_and_that_of_the_settings_overrides_it(three, crawl):
     crawl(budget=3)
     assert three.order == ORDERS["mixed"].split()[:3]
-    assert crawl.project.states() == [("interrupted", "page_budget")]
+    assert crawl.project.outcomes == [("interrupted", "page_budget")]
     crawl(budget=3, settings={"PAGE_BUDGET": 5})
     assert three.order == ORDERS["mixed"].split()[:5]
     crawl(budget=9)
@@ -263,7 +263,7 @@ def test_example_that_cannot_be_had_ends_the_crawl_until_it_is_mended_or_left_ou
     ]
     assert three.order == ["b/nowhere"]
     assert not (tmp_path / "result").exists()
-    assert crawl.project.states() == [("interrupted", "no_topic")]
+    assert crawl.project.outcomes == [("interrupted", "no_topic")]
     assert set(crawl.project.query("SELECT state FROM page")) == {(State.WAITING,)}
     if is_mended:
         three.bodies["b"]["/nowhere"] = "<title>Unicode</title>"
@@ -272,4 +272,4 @@ def test_example_that_cannot_be_had_ends_the_crawl_until_it_is_mended_or_left_ou
     else:
         crawl()
         assert three.order[1:] == ORDERS["mixed"].split()
-    assert crawl.project.states() == [("finished", "finished")]
+    assert crawl.project.outcomes == [("finished", "finished")]

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from crawlers.storage.files.cells import FORMULA_STARTS
-from tests.support.sites.project import Project
+from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
 OUT = "http://outside.example/"

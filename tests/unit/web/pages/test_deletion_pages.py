@@ -81,15 +81,6 @@ def test_long_deletion_goes_on_by_itself_where_it_was(browser, crawl_id, sqlite,
     assert number_of(sqlite, "external-links") == hidden
 
 
-def test_links_are_counted_in_the_background_before_anybody_is_asked(open_panel, crawl_id):
-    path = f"/crawls/{crawl_id}/reports/external-links/delete?site=c.test"
-    text = open_panel(wait_s=0, threads=0).get(path).text
-    assert "Being computed since" in text
-    assert f'hx-get="{path}" hx-select="#deletion"' in text
-    assert "Delete for good" not in text
-    assert "Delete for good" in open_panel().get(path).text
-
-
 def test_rare_links_are_never_counted_as_none(browser, crawl_id, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(deletion_pages, "COUNT_S", -1.0)
@@ -120,21 +111,6 @@ def test_links_of_a_running_crawl_are_not_deleted(browser, running_id, sqlite):
     response = browser.post(f"{path}/delete", path, all="1")
     assert (response.status_code, "is running; stop it first" in response.text) == (409, True)
     assert number_of(sqlite, "external-links") == before
-
-
-@pytest.mark.parametrize(
-    ("path", "status", "sentence"),
-    [
-        ("pages/delete", 404, "those of internal-links, external-links, bad-links can"),
-        ("x/delete", 404, "can't be deleted"),
-        ("external-links/delete?row=1.2", 400, "Choose at most 500 links in the table."),
-        ("external-links/delete?level=x", 400, "must be a whole number"),
-        ("external-links/delete?reason=x", 400, "has no filter reason"),
-    ],
-)
-def test_wrong_request_is_an_error_in_words(browser, crawl_id, path, status, sentence):
-    response = browser.get(f"/crawls/{crawl_id}/reports/{path}")
-    assert (response.status_code, sentence in unescape(response.text)) == (status, True)
 
 
 def test_history_of_a_url_tells_that_links_were_deleted(browser, crawl_id):

@@ -5,14 +5,6 @@ import re
 from crawlers.web.pages import explain_pages
 
 
-def test_page_of_a_history_that_takes_long_asks_for_it_again(open_panel, crawl_id):
-    path = f"/crawls/{crawl_id}/explain?url=http://a.test/a"
-    text = open_panel(wait_s=0, threads=0).get(path).text
-    assert "Being computed since" in text
-    assert f'hx-get="{path}" hx-select="#result"' in text
-    assert '<div id="result">' in open_panel().get(path).text
-
-
 def test_list_of_links_goes_on_until_all_pages_were_searched(browser, crawl_id, monkeypatch):
     monkeypatch.setattr(explain_pages, "ROWS", 1)
     path, found = f"/crawls/{crawl_id}/explain?url=http://b.test/two", []

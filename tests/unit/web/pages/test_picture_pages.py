@@ -25,23 +25,6 @@ def test_reader_chooses_the_axis_and_a_site(browser, pulled):
     assert browser.get(f"/crawls/{pulled}/pictures/pulls.json").json()["points"] == [101.0, 102.0, 102.0]
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "sentence"),
-    [
-        ("/crawls/9/pictures", 404, "There is no crawl 9 in the store."),
-        ("/crawls/1/pictures/x", 404, "There is no picture x; there are links-found,"),
-        ("/crawls/1/pictures/x.json", 404, "There is no picture x; there are links-found,"),
-        ("/crawls/1/pictures/levels?site=<b>.test", 400, "is not a site of this crawl"),
-        ("/crawls/1/pictures/levels.csv?site=z.test", 400, "is not a site of this crawl"),
-    ],
-)
-def test_wrong_address_is_an_error_in_words(browser, crawl_id, path, status, sentence):
-    response = browser.get(path)
-    assert response.status_code == status
-    assert sentence in response.text
-    assert "<b>" not in response.text
-
-
 def test_pictures_of_an_ended_crawl_are_kept(browser, crawl_id, sqlite, monkeypatch):
     monkeypatch.setattr(picture_pages, "SHARE", 1e9)
     path = f"/crawls/{crawl_id}/pictures/levels"

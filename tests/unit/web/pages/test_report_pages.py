@@ -15,27 +15,6 @@ def next_page(text):
     return found and found[1].replace("&amp;", "&")
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "sentence"),
-    [
-        ("/crawls/9", 404, "There is no crawl 9 in the store."),
-        ("/crawls/1/reports/x", 404, "There is no report x; there are pages,"),
-        ("/crawls/1/reports/pages.exe", 404, "There is no format exe; there are csv, jsonl, parquet."),
-        ("/crawls/1/reports/pages?level=x", 400, "must be a whole number from 0 to"),
-        ("/crawls/1/reports/pages?after=1.2", 400, "begin with the first page of the report"),
-        ("/crawls/1/reports/alarms?after=2.0", 400, "begin with the first page of the report"),
-        ("/crawls/1/reports/..%2f..%2fetc%2fpasswd.csv", 404, "There is no such page."),
-        ("/static/../../settings.py", 404, "There is no such page."),
-        ("/static/..%2f..%2fsettings.py", 404, "There is no such page."),
-        ("/crawls/99999999999999999999", 404, "There is no crawl"),
-    ],
-)
-def test_wrong_address_is_an_error_in_words(browser, crawl_id, path, status, sentence):
-    response = browser.get(path)
-    assert response.status_code == status
-    assert sentence in response.text.replace("&#39;", "'")
-
-
 def first_cells(text):
     return re.findall(r"<tr><td[^>]*>(?:<a[^>]*>|<span[^>]*>)?([^<]*)", text)
 
