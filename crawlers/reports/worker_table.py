@@ -54,7 +54,7 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline_s: float, *, w
     shown = found.workers if with_ended else active
     lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl, found))]
     if shown:
-        rows = worker_rows(found, deadline_s, shown)
+        rows = [worker_row(one, found, deadline_s) for one in shown]
         lines += ["", text_table(worker_columns(found), rows), ""]
     lines += map(sentence, worker_notes(found, deadline_s))
     if not with_ended:
@@ -65,11 +65,6 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline_s: float, *, w
 def worker_columns(found: CrawlWorkers) -> list[Column]:
     """Return the columns of the table of workers."""
     return [one for one in WORKERS if found.budget or one not in _BUDGET]
-
-
-def worker_rows(found: CrawlWorkers, deadline_s: float, shown: Sequence[WorkerLine]) -> list[Row]:
-    """Return the cells of the table of the workers *shown*."""
-    return [_row(one, found, deadline_s) for one in shown]
 
 
 def worker_notes(found: CrawlWorkers, deadline_s: float) -> list[Said]:
@@ -150,7 +145,8 @@ def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | Non
     return f"Crawl {crawl.name} (number {crawl.id}){asked}: {counted(len(active), 'worker')}{where}"
 
 
-def _row(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Row:
+def worker_row(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Row:
+    """Return the cells of a worker."""
     is_active = one.state == ACTIVE
     waits = tuple(
         said("%(wait)s: %(number)s", wait=said(wait), number=f"{number:,}")

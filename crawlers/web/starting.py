@@ -57,21 +57,27 @@ class JobRecord:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def add(self, job: Job) -> None:
         """Record *job*, or what is known of it now. Raises `OSError` if the file can't be written."""
+        line = json.dumps(job._asdict()).encode() + b"\n"
         with self._lock:
-            self._write(job)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a+b") as file:
+                if file.tell():  # a kill, or a full disk, may have cut the last line
+                    file.seek(-1, 2)
+                    line = line if file.read() == b"\n" else b"\n" + line
+                file.write(line)
 
     def change(self, job: str, **values: Any) -> None:
         """Record *values* of a *job* that is known by its `Job.job`: its crawl, or its end."""
         with self._lock:
-            known = next((one for one in self._read() if one.job == job), None)
+            known = next((one for one in self.jobs() if one.job == job), None)
             if known is None:
                 return
             try:
-                self._write(known._replace(**values))
+                self.add(known._replace(**values))
             except OSError as error:
                 logger.warning("%s can't be written: %s; what became of %s is lost", self._path, error.strerror, job)
 
@@ -92,21 +98,8 @@ class JobRecord:
 
     def jobs(self) -> list[Job]:
         """Return all jobs, the latest first; lines that are damaged are left out."""
-        with self._lock:
-            return self._read()
-
-    def _write(self, job: Job) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps(job._asdict()).encode() + b"\n"
-        with self._path.open("a+b") as file:
-            if file.tell():
-                file.seek(-1, 2)
-                line = line if file.read() == b"\n" else b"\n" + line  # a kill, or a full disk, has cut the last one
-            file.write(line)
-
-    def _read(self) -> list[Job]:
         try:
-            with self._path.open("rb") as file:
+            with self._lock, self._path.open("rb") as file:
                 file.seek(max(0, file.seek(0, 2) - MAX_BYTES))
                 lines = file.read().splitlines()
         except OSError:

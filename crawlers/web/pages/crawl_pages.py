@@ -25,7 +25,7 @@ from crawlers.reports.worker_table import (
     site_rows,
     worker_columns,
     worker_notes,
-    worker_rows,
+    worker_row,
 )
 from crawlers.storage.crawl_results import unavailable_sites
 from crawlers.storage.crawls import FINISHED
@@ -95,7 +95,7 @@ def work(request: Request) -> Response:
         crawl=found,
         idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found, workers),
         worker_columns=worker_columns(workers),
-        workers=worker_rows(workers, deadline_s, shown),
+        workers=[worker_row(one, workers, deadline_s) for one in shown],
         notes=worker_notes(workers, deadline_s),
         site_columns=SITES,
         sites=site_rows(sites, now, workers.dead),

@@ -186,10 +186,7 @@ def _outcome(
     request: Request, crawl: NamedCrawl, wanted: MapRequest, targets: list[Target], wait_s: float
 ) -> Outcome[GraphMap]:
     panel = panel_of(request)
-
-    def compute() -> GraphMap:
-        return crawl_map(panel.database, crawl, wanted, targets)
-
+    compute = partial(crawl_map, panel.database, crawl, wanted, targets)
     return panel.results.get(_key(crawl, wanted), compute, wait_s)
 
 

@@ -44,13 +44,13 @@ OWN_FOLDER = "RESULT_FOLDER_PER_CRAWL"  # on, unless people say otherwise: crawl
 HASH_CHARS = 16  # 64 bits: two inputs of one crawl never meet
 
 
-def start(request: Request) -> Response:
-    """Show the form, filled in like a crawl if one is named."""
-    panel, form = panel_of(request), StartForm()
-    if "like" in request.query_params:
+def start(request: Request, typed: StartForm | None = None, status: int = 200) -> Response:
+    """Show the form as it was *typed*, or filled in like a crawl if one is named."""
+    panel, form = panel_of(request), typed or StartForm()
+    if typed is None and "like" in request.query_params:
         named = numbered_crawl(panel.database, number_in(request, "like"))
         form = filled(named.name, command_of(named.mission, manifest_of(panel.database, named.id)), panel.folder)
-    return _page(request, form)
+    return render(request, "start.html", status, form=form, missions=MISSIONS, sources=(LINES, FILE, STORE))
 
 
 def start_crawl(request: Request, typed: FormData) -> Response:
@@ -60,11 +60,11 @@ def start_crawl(request: Request, typed: FormData) -> Response:
     wanted, wrong = start_of(form, panel.database)
     errors |= wrong
     if wanted is None or errors:
-        return _page(request, replace(form, errors=errors), 422)
+        return start(request, replace(form, errors=errors), 422)
     try:
         outcome = panel.starter.start(wanted.name, wanted.command, wanted.files)
     except ConfigError as error:
-        return _page(request, replace(form, errors=errors_of(str(error))), 422)
+        return start(request, replace(form, errors=errors_of(str(error))), 422)
     if isinstance(outcome, str):
         return render(request, "pending.html", message=outcome)
     return RedirectResponse(f"/crawls/{outcome}", 303)
@@ -83,17 +83,6 @@ def _form(typed: FormData) -> tuple[StartForm, dict[str, str]]:
             errors["sites"] = str(error)
     settings = {name: texts[name] for name in OFFERED if texts.get(name)}
     return StartForm(texts.get("spider", ""), texts.get("name", ""), source, text, settings), errors
-
-
-def _page(request: Request, form: StartForm, status: int = 200) -> Response:
-    return render(
-        request,
-        "start.html",
-        status,
-        form=form,
-        missions=MISSIONS,
-        sources=(LINES, FILE, STORE),
-    )
 
 
 class Mission(NamedTuple):
