@@ -1,4 +1,4 @@
-"""Serves the metrics of this worker to Prometheus, from a thread of its own that sees only the last snapshot.
+"""Serves the metrics of this worker to Prometheus, from a thread of its own.
 
 The library is imported when it is needed, because the import takes some 25 milliseconds.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import logging
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from scrapy.crawler import Crawler
 
-    from crawlers.crawl.metrics import Measuring, Snapshot
+    from crawlers.crawl.metrics import CrawlMetrics
     from crawlers.crawl.running_crawl import Crawl
 
 logger = logging.getLogger(__name__)
@@ -44,15 +45,11 @@ class MetricsServer:
     def __init__(self, crawler: Crawler, address: str, port: int) -> None:
         from prometheus_client import CollectorRegistry, ProcessCollector
 
-        from crawlers.crawl.metrics import SnapshotCollector
-
         self._crawler = crawler
-        self._measuring: Measuring | None = None  # None: the crawl has not begun
         self._due_at = 0.0  # when the event loop should look next
-        registry = CollectorRegistry()
-        registry.register(SnapshotCollector(self._last, time.time))
-        ProcessCollector(registry=registry)
-        self._server, self._thread = _listening(registry, address, port)
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._server, self._thread = _listening(self._registry, address, port)
         host = f"[{address}]" if ":" in address else address
         self.url = f"http://{host}:{self._server.server_port}/metrics"
 
@@ -69,26 +66,23 @@ class MetricsServer:
         crawler.signals.connect(server._closed, signals.spider_closed)
         return server
 
-    def _last(self) -> Snapshot | None:
-        return None if self._measuring is None else self._measuring.snapshot
-
     def _opened(self, crawl: Crawl) -> None:
-        from crawlers.crawl.metrics import Measuring
+        from crawlers.crawl.metrics import CrawlMetrics
 
         spider, stats = self._crawler.spider, self._crawler.stats
         assert spider is not None
-        self._measuring = Measuring(crawl, spider.name, stats.get_stats, time.monotonic)
+        metrics = CrawlMetrics(crawl, spider.name, stats.get_stats, time.monotonic)
+        self._registry.register(metrics)
         logger.info("Metrics for Prometheus are served at %s", self.url)
         self._due_at = time.monotonic() + TICK_S
-        repeat(self._crawler, self._tick, TICK_S, now=False)
+        repeat(self._crawler, partial(self._tick, metrics), TICK_S, now=False)
 
-    def _tick(self) -> None:
-        assert self._measuring is not None
+    def _tick(self, metrics: CrawlMetrics) -> None:
         now = time.monotonic()
-        self._measuring.step(max(0.0, now - self._due_at))
+        metrics.step(max(0.0, now - self._due_at))
         self._due_at = now + TICK_S
-        if self._measuring.needs_query:
-            deferred_from_coro(self._measuring.query())
+        if metrics.needs_query:
+            deferred_from_coro(metrics.query())
 
     async def _closed(self) -> None:
         await run_in_thread(self.close)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
 import yaml
+from prometheus_client import CollectorRegistry, generate_latest
 
-from crawlers.crawl.metrics import HISTOGRAM, LABELS, METRICS, SUMMARY, Snapshot, families
+from crawlers.crawl.metrics import LABELS, LOOK_S, CrawlMetrics
 from crawlers.reasons import ErrorClass
 from crawlers.storage.worker_status import Wait
+from tests.support.opened_crawl import OpenedCrawl
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD = json.loads((ROOT / "deploy/grafana/crawlers.json").read_text("utf-8"))
@@ -20,21 +25,39 @@ PAGE = (ROOT / "docs/how-to/metrics.md").read_text("utf-8")
 
 OF_PROCESSES = {"process_resident_memory_bytes", "process_cpu_seconds_total"}  # of the library
 OF_SCRAPES = {"job", "instance"}  # labels that Prometheus adds
-SAMPLES = {  # names in queries, with the labels that they have
-    name: {*LABELS, *metric.labels, *(["le"] if metric.kind == HISTOGRAM else [])}
-    for metric in METRICS
-    for name in (
-        [metric.name]
-        if metric.kind not in (HISTOGRAM, SUMMARY)
-        else [f"{metric.name}_{end}" for end in ("count", "sum", *(["bucket"] if metric.kind == HISTOGRAM else []))]
-    )
-}
-EMPTY = Snapshot(("", ""), "", "", oldest_found_at=0.0)
-VALUES = {  # the fixed values of each label of each metric
-    (metric.name, label): {values[number] for values in metric.values(EMPTY, 0.0)}
-    for metric in METRICS
-    for number, label in enumerate(metric.labels)
-}
+
+
+class Exported:
+    """What the *text* of a scrape has: the kind and help of each metric, and the labels of each sample with values."""
+
+    def __init__(self, text):
+        helps = dict(re.findall(r"^# HELP (\w+) (.*)$", text, re.MULTILINE))
+        self.metrics = {
+            name: (kind, helps[name]) for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE)
+        }
+        self.samples = {}
+        for name, labels in re.findall(r"^(\w+)\{(.*)\} ", text, re.MULTILINE):
+            for label, value in re.findall(r'(\w+)="([^"]*)"', labels):
+                self.samples.setdefault(name, {}).setdefault(label, set()).add(value)
+
+    def labels(self, metric):
+        """Return the labels of a metric of its own."""
+        its = self.samples.get(metric) or self.samples[f"{metric}_count"]
+        return tuple(label for label in its if label not in LABELS)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """What is exported of a crawl that has just begun."""
+    opened = OpenedCrawl(f"sqlite:///{tmp_path_factory.mktemp('metrics')}/crawl.db")
+    opened.crawl.session.writer.flush()
+    metrics = CrawlMetrics(opened.crawl, "sitegraph", dict, partial(next, count(0.0, LOOK_S)))
+    asyncio.run(metrics.query())
+    metrics.step(0.0)
+    opened.kill()
+    registry = CollectorRegistry()
+    registry.register(metrics)
+    return Exported(generate_latest(registry).decode())
 
 
 def expressions(node):
@@ -50,41 +73,36 @@ def expressions(node):
 QUERIES = [*expressions(DASHBOARD), *expressions(ALERTS)]
 
 
-def test_samples_are_those_that_are_exported():
-    exported = {sample.name for family in families(EMPTY, 0.0) for sample in family.samples}
-    assert exported == set(SAMPLES)
-
-
 @pytest.mark.parametrize("query", QUERIES)
-def test_query_names_exported_metrics_with_their_labels_and_values(query):
+def test_query_names_exported_metrics_with_their_labels_and_values(exported, query):
     names = re.findall(r"\b(?:crawlers|process)_\w+", query)
     assert names
     for name in names:
-        assert name in SAMPLES or name in OF_PROCESSES
+        assert name in exported.samples or name in OF_PROCESSES
     for name, selector in re.findall(r"\b(crawlers_\w+)\{([^}]*)\}", query):
         for label, operator, text in re.findall(r'(\w+)(=~|!~|!=|=)"([^"]*)"', selector):
-            assert label in SAMPLES[name] | OF_SCRAPES, (name, label)
+            assert label in exported.samples[name].keys() | OF_SCRAPES, (name, label)
             if label not in LABELS:
-                known = VALUES[name, label]
+                known = exported.samples[name][label]
                 assert set(text.split("|") if "~" in operator else [text]) <= known
     for grouped in re.findall(r"\bby \(([^)]*)\)", query):
         wanted = {label.strip() for label in grouped.split(",")}
-        assert all(wanted <= SAMPLES[name] for name in names if name in SAMPLES), query
+        assert all(wanted <= exported.samples[name].keys() for name in names if name in exported.samples), query
     outside = re.sub(r'"[^"]*"', "", query)
     assert all(outside.count(left) == outside.count(right) for left, right in ("()", "[]", "{}"))
 
 
-def test_rates_are_taken_of_counters_only_and_counters_are_never_shown_as_they_are():
-    growing = {name for name in SAMPLES if name.endswith(("_total", "_bucket", "_sum", "_count"))}
+def test_rates_are_taken_of_counters_only_and_counters_are_never_shown_as_they_are(exported):
+    growing = {name for name in exported.samples if name.endswith(("_total", "_bucket", "_sum", "_count"))}
     for query in QUERIES:
         rated = set(re.findall(r"\brate\((\w+)", query))
         assert rated <= growing | OF_PROCESSES
         assert {name for name in re.findall(r"\bcrawlers_\w+", query) if name in growing} <= rated
 
 
-def test_every_metric_is_on_the_dashboard():
+def test_every_metric_is_on_the_dashboard(exported):
     text = " ".join(expressions(DASHBOARD))
-    assert [metric.name for metric in METRICS if metric.name not in text] == []
+    assert [name for name in exported.metrics if name not in text] == []
 
 
 def test_prometheus_reads_the_alerts_and_scrapes_the_documented_ports():
@@ -96,10 +114,10 @@ def test_prometheus_reads_the_alerts_and_scrapes_the_documented_ports():
     assert job["static_configs"][0]["targets"][0] == f"127.0.0.1:{port}"
 
 
-def test_documented_metrics_are_those_of_the_code():
+def test_documented_metrics_are_those_of_the_code(exported):
     rows = re.findall(r"^\| `(crawlers_\w+)` \| (\w+) \|(.*?)\| (.+) \|$", PAGE, re.MULTILINE)
     documented = [(name, kind, tuple(re.findall(r"`(\w+)`", labels)), text) for name, kind, labels, text in rows]
-    assert documented == [(metric.name, metric.kind, metric.labels, metric.help) for metric in METRICS]
+    assert documented == [(name, kind, exported.labels(name), text) for name, (kind, text) in exported.metrics.items()]
 
 
 def test_documented_values_are_those_of_the_code():

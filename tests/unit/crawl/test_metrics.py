@@ -1,61 +1,120 @@
-"""The metrics of a snapshot, as Prometheus receives them."""
+"""The metrics of a crawl, as Prometheus receives them; it is measured in small steps."""
 
+import asyncio
+
+import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from crawlers.crawl.metrics import LATENESS_S, METRICS, Lateness, Snapshot, SnapshotCollector
-from crawlers.items import State
+from crawlers import __version__
+from crawlers.crawl.metrics import LATENESS_S, SUM_S, CrawlMetrics
+from crawlers.items import SiteLimits, State
+from tests.support.opened_crawl import OpenedCrawl
 
-NOW = 1e9
-
-
-def scraped(**fields):
-    """Return the values by name and the metric's own labels."""
-    snapshot = Snapshot(("night", "7"), "sitegraph", "1.0", **fields)
-    registry = CollectorRegistry()
-    registry.register(SnapshotCollector(lambda: snapshot, lambda: NOW))
-    found = {}
-    for family in text_string_to_metric_families(generate_latest(registry).decode()):
-        for sample in family.samples:
-            labels = dict(sample.labels)
-            assert (labels.pop("crawl"), labels.pop("worker")) == ("night", "7")
-            found[sample.name, ",".join(labels.values())] = sample.value
-    return found
+LATENESS = "crawlers_reactor_lateness_seconds"
+AGE = ("crawlers_oldest_waiting_url_age_seconds", "")
 
 
-def test_names_follow_the_conventions_and_every_value_is_there_from_the_start():
-    for metric in METRICS:
+class Measured:
+    """A crawl of three sites, and its metrics at a time that the test sets."""
+
+    def __init__(self, url):
+        sites = [SiteLimits(f"http://{name}.test") for name in "abc"]
+        self.opened = OpenedCrawl(url, mission={"sites": sites}, CRAWL="night", SITE_PARALLEL=2)
+        self.now = 0.0
+        self.metrics = CrawlMetrics(self.opened.crawl, "sitegraph", lambda: self.opened.stats, lambda: self.now)
+        self.registry = CollectorRegistry()
+        self.registry.register(self.metrics)
+
+    def step(self, now, late_s=0.0):
+        self.now = now
+        self.metrics.step(late_s)
+
+    def query(self):
+        asyncio.run(self.metrics.query())
+
+    def scraped(self):
+        """Return the values by name and the metric's own labels."""
+        found = {}
+        for family in text_string_to_metric_families(generate_latest(self.registry).decode()):
+            for sample in family.samples:
+                labels = dict(sample.labels)
+                assert (labels.pop("crawl"), labels.pop("worker")) == ("night", "1")
+                found[sample.name, ",".join(labels.values())] = sample.value
+        return found
+
+    def urls(self):
+        found = self.scraped()
+        return [found["crawlers_urls", state] for state in ("waiting", "leased", "done", "failed")]
+
+
+@pytest.fixture
+def measured(sqlite_url):
+    measured = Measured(sqlite_url)
+    yield measured
+    measured.opened.kill()
+
+
+def test_names_follow_the_conventions_and_every_value_is_there_from_the_start(measured):
+    for metric in measured.metrics.collect():
         assert metric.name.startswith("crawlers_")
-        assert metric.name.endswith("_total") == (metric.kind == "counter")
-        assert metric.help.endswith(".")
-    found = scraped()
-    assert found["crawlers_worker_info", "sitegraph,1.0"] == 1
-    assert sum(found.values()) == 1
-    assert {name for name, _ in found} >= {metric.name for metric in METRICS if metric.kind == "counter"}
+        assert metric.documentation.endswith(".")
+    found = measured.scraped()
+    assert found["crawlers_worker_info", f"sitegraph,{__version__}"] == 1
+    assert found["crawlers_pages_total", "not_modified"] == found["crawlers_robots_errors_total", ""] == 0
+    assert AGE not in found
 
 
-def test_stats_become_counters():
-    found = scraped(
-        stats={"pages/done": 3, "errors/timeout": 2, "downloader/response_bytes": 10**12, "news/changed": 4}
-    )
-    assert found["crawlers_pages_total", "done"] == 3
-    assert found["crawlers_pages_total", "not_modified"] == 0
-    assert found["crawlers_errors_total", "timeout"] == 2
+def test_stats_become_counters_every_second(measured):
+    lease = measured.opened.lease()
+    measured.step(0.9)
+    assert measured.scraped()["crawlers_urls", "leased"] == 0
+    measured.step(1.0)
+    assert measured.scraped()["crawlers_urls", "leased"] == 1
+    measured.opened.end(lease, "/x", state=State.REFUSED, status=404)
+    measured.opened.stats.update({"downloader/response_bytes": 10**12, "news/changed": 4})
+    measured.opened.crawl.session.writer.flush()
+    measured.step(2.0)
+    found = measured.scraped()
+    assert found["crawlers_pages_total", "refused"] == found["crawlers_urls_found_total", ""] == 1
+    assert found["crawlers_errors_total", "client_error"] == 1
     assert found["crawlers_received_bytes_total", ""] == 10**12
     assert found["crawlers_documents_total", "changed"] == 4
+    assert found["crawlers_urls", "leased"] == found["crawlers_writer_queue_changes", ""] == 0
+    decisions = [found["crawlers_rule_decisions_total", outcome] for outcome in ("chosen", "waited", "nothing_ready")]
+    assert decisions == [1, 0, 0]
+    assert found["crawlers_commit_seconds_count", ""] >= 1
 
 
-def test_leased_urls_do_not_wait():
-    pages = {State.WAITING: 10, State.DONE: 5}
-    found = scraped(pages=pages, leases=4)
-    assert [found["crawlers_urls", state] for state in ("waiting", "leased", "done", "failed")] == [6, 4, 5, 0]
-    assert scraped(pages=pages, leases=11)["crawlers_urls", "waiting"] == 0, "the sum is older than the leases"
+def test_pages_are_counted_now_and_then_and_leased_urls_do_not_wait(measured):
+    assert measured.urls() == [3, 0, 0, 0]
+    measured.opened.end(measured.opened.lease(), "/1", "/2")
+    leases = measured.opened.leases()
+    measured.step(SUM_S - 1.0)
+    assert measured.urls() == [0, 4, 0, 0], "the sum is older than the leases"
+    measured.opened.end(leases[0])
+    measured.step(SUM_S)
+    assert measured.urls() == [0, 3, 2, 0]
 
 
-def test_lateness_is_a_cumulative_histogram():
-    lateness = Lateness().plus(0.0).plus(LATENESS_S[0]).plus(0.3).plus(1000.0)
-    found = scraped(lateness=lateness)
-    name = "crawlers_reactor_lateness_seconds"
-    assert [found[f"{name}_bucket", le] for le in ("0.001", "0.25", "0.5", "30.0", "+Inf")] == [2, 2, 3, 3, 4]
-    assert found[f"{name}_count", ""] == 4
-    assert found[f"{name}_sum", ""] == 0.001 + 0.3 + 1000.0
+def test_lateness_is_a_cumulative_histogram(measured):
+    for late_s in (0.0, LATENESS_S[0], 0.3, 1000.0):
+        measured.step(1.0, late_s)
+    measured.step(2.0)
+    found = measured.scraped()
+    assert [found[f"{LATENESS}_bucket", le] for le in ("0.001", "0.25", "0.5", "30.0", "+Inf")] == [3, 3, 4, 4, 5]
+    assert found[f"{LATENESS}_count", ""] == 5
+    assert found[f"{LATENESS}_sum", ""] == 0.001 + 0.3 + 1000.0
+
+
+def test_store_that_can_not_be_read_ends_nothing(measured):
+    measured.opened.crawl.session.writer.flush()
+    measured.query()
+    measured.step(1.0)
+    assert AGE in measured.scraped()
+    with measured.opened.crawl.session.database.write() as connection:
+        connection.exec_driver_sql("ALTER TABLE page RENAME TO lost")
+    measured.query()
+    assert not measured.metrics.needs_query
+    measured.step(2.0)
+    assert AGE not in measured.scraped()
