@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
 from crawlers.algorithms.urls.keys import page_key
-from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
+from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
@@ -57,7 +57,7 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[QueuedFrontier, list[int
         rows = [SiteRow(0, f"http://www.host{n}.test", 1, None, DELAY_S) for n in range(sites)]
         crawl = crawls.begin(database, "bench", "bench", rows, {}, 0.0)
         writer = Writer(database)
-        frontier = stored_frontier(database, writer, crawl.id, RoundRobin(), BREADTH_FIRST, **limits)
+        frontier = QueuedFrontier(database, writer, crawl.id, RoundRobin(), BREADTH_FIRST, **limits)
         for row in crawl.sites:
             frontier.open_site(SiteRow(row.id, row.site, 1, None, DELAY_S), 0.0)
         yield frontier, [row.id for row in crawl.sites], writer

@@ -17,14 +17,7 @@ from crawlers.storage.worker_status import Wait
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlers.algorithms.urls.addresses import AddressGuard
-    from crawlers.crawl.home_addresses import HomeAddresses
-    from crawlers.crawl.policy import CrawlPolicy
-    from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import SitePolicies
-    from crawlers.crawl.site_sitemaps import SiteSitemaps
-    from crawlers.crawl.start_urls import StartUrls
-    from crawlers.crawl.trials import Trials
+    from crawlers.crawl.running_crawl import Crawl
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import SiteStart
     from crawlers.storage.site_rows import SiteRow
@@ -69,27 +62,12 @@ class Claimed(NamedTuple):
 
 
 class HeldSites:
-    """Opens and closes sites in all parts of a running crawl, always all sites of a source together."""
+    """Opens and closes sites in all parts of *crawl*, always all sites of a source together."""
 
-    def __init__(
-        self,
-        session: CrawlSession,
-        policy: CrawlPolicy,
-        sites: SitePolicies,
-        starts: StartUrls,
-        trials: Trials,
-        homes: HomeAddresses,
-        sitemaps: SiteSitemaps,
-        addresses: AddressGuard,
-    ) -> None:
-        self._session = session
-        self._policy = policy
-        self._sites = sites
-        self._starts = starts
-        self._trials = trials
-        self._homes = homes
-        self._sitemaps = sitemaps
-        self._addresses = addresses
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._session = crawl.session
+        self._sites = crawl.sites
         self._claimed: deque[list[SiteRow]] = deque()  # by source, those that are not open yet
         self._is_opening = False
         self._parting: set[int] = set()  # sources that are given up when nothing of them is in flight
@@ -105,16 +83,16 @@ class HeldSites:
             for row in some:
                 session.beat()
                 self._open_site(row, now, starts.get(row.id))
-            self._addresses.recall(self._networks(some))
+            self._crawl.addresses.recall(self._networks(some))
         for row in rows:
             session.beat()
             session.adopt_links(row, now)
         session.recall_pulls()
         for some in self._parts(rows):
             session.beat()
-            self._policy.load_sites(some)(now)
-            self._sitemaps.load(some)()
-        self._starts.add_for(rows, now)
+            self._crawl.policy.load_sites(some)(now)
+            self._crawl.sitemaps.load(some)()
+        self._crawl.starts.add_for(rows, now)
 
     def _parts(self, rows: Sequence[SiteRow]) -> Iterator[list[SiteRow]]:
         for sources in batches(self._session.frontier, [[row] for row in rows], URLS_AT_ONCE):
@@ -167,18 +145,18 @@ class HeldSites:
         some = next(batches(frontier, sources, CLAIMED_URLS_AT_ONCE))
         rows = [row for its in some for row in its]
         starts = frontier.load_sites([row.id for row in rows])
-        open_policy, open_sitemaps = self._policy.load_sites(rows), self._sitemaps.load(rows)
+        open_policy, open_sitemaps = self._crawl.policy.load_sites(rows), self._crawl.sitemaps.load(rows)
         networks = self._networks(rows)
 
         def open_further(now: float) -> None:
-            self._addresses.recall(networks)
+            self._crawl.addresses.recall(networks)
             open_policy(now)
             open_sitemaps()
 
         return Claimed(some, list(zip(rows, starts, strict=True)), open_further)
 
     def _networks(self, rows: Sequence[SiteRow]) -> dict[str, frozenset[str]]:
-        hosts = self._addresses.seeds.intersection(host_of(address) for row in rows for address in row.addresses)
+        hosts = self._crawl.addresses.seeds.intersection(host_of(address) for row in rows for address in row.addresses)
         with self._session.database.read() as connection:
             return networks_of_seeds(connection, self._session.row.id, hosts)
 
@@ -189,7 +167,7 @@ class HeldSites:
         for row in rows:
             self._session.adopt_links(row, now)
         claimed.open(now)
-        self._starts.add_for(rows, now)
+        self._crawl.starts.add_for(rows, now)
         self._session.control.resume()
 
     def share(self, idle: int, active: int) -> None:
@@ -222,7 +200,7 @@ class HeldSites:
     def _pause(self, source: int) -> None:
         for site_id in self._sites.sites_of(source):
             self._session.frontier.pause(site_id, wait=Wait.RESPONSE)
-            self._trials.forget_site(site_id)
+            self._crawl.trials.forget_site(site_id)
 
     def release(self, site_id: int) -> None:
         """Give up a site that is to be given up, if nothing of its source is in flight. Raises `StoreError`."""
@@ -239,12 +217,12 @@ class HeldSites:
         changes = ChangeSet(GivenUpSource(source))
         for site_id in its:
             changes.extend(frontier.close_site(site_id, self._session.clock()))
-            self._trials.forget_site(site_id)
-            self._homes.forget_site(site_id)
-            self._sitemaps.forget_site(site_id)
+            self._crawl.trials.forget_site(site_id)
+            self._crawl.homes.forget_site(site_id)
+            self._crawl.sitemaps.forget_site(site_id)
             self._session.rewards.forget(site_id)
             self._sites.close(site_id)
-        self._policy.close_sites(its)
+        self._crawl.policy.close_sites(its)
         given = changes[GivenUpSite]
         given[:] = [self._by_server(row) for row in given]
         self._session.writer.submit(changes)

@@ -97,7 +97,7 @@ class CrawlMetrics(Collector):
         pages, leases, commits, found_at = self._pages, frontier.leases, writer.commits, self._oldest_found_at
         waiting = max(0, pages[State.WAITING] - leases)  # the sum is older than the leases
         urls = {**{state.name.lower(): pages[state] for state in State}, "waiting": waiting, "leased": leases}
-        waits = frontier.schedule.waits.counts()
+        waits = frontier.schedule.wait_counts()
         info = GaugeMetricFamily(
             "crawlers_worker_info",
             "1 while the worker runs; mission and version are labels.",

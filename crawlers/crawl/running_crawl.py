@@ -76,7 +76,7 @@ class Crawl:
         self,
         settings: SettingValues,
         spec: CrawlSpec,
-        open_policy: Callable[[CrawlSession, CrawlControl], CrawlPolicy],
+        open_policy: Callable[[CrawlSession], CrawlPolicy],
         count: Callable[..., None],
         clock: Callable[[], float],
         *,
@@ -103,7 +103,7 @@ class Crawl:
         self._is_foreign = spec.is_foreign
         self._is_settling = self._has_settled = False
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
-        trials = self._trials = Trials(self._most_leases)
+        self.trials = Trials(self._most_leases)
         self._certificates: set[str] = set()  # addresses whose certificates were checked
         self._badly_certified: set[int] = set()  # sites with a bad one
         self._in_hand: Lease | None = None  # whose URL is looked up in the store
@@ -111,7 +111,7 @@ class Crawl:
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
         options = normalization(settings)
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
-        self._url_filter = url_filter = UrlFilter(
+        self.url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
             traps=not spec.is_foreign and settings.getbool("TRAPS_ENABLED"),
             selection=selection,
@@ -119,37 +119,30 @@ class Crawl:
             options=options,
         )
         logs = log_paths(settings)
-        stored = StoredSelection(url_filter.reason_against, selection, options)
+        stored = StoredSelection(self.url_filter.reason_against, selection, options)
         of_urls = (self._reason_against, stored)
         session = self.session = CrawlSession(settings, spec, control, clock, *of_urls, origin, share, joins)
         # A crawl that ends early does so when nothing waits but polls that are due after this time.
-        self._ends_after = session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
+        self.ends_after = session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
         with ExitStack() as on_error:
             on_error.callback(session.close_all)
             on_error.callback(self._never_began)
-            counts = CrawlStats(count, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
-            self._stats = counts
-            on_error.callback(counts.close)
-            policy = self._policy = open_policy(session, control)
-            sites = self.sites = SitePolicies(session, settings, self.robots_token, not spec.is_foreign, spec.sites)
-            homes = HomeAddresses(session, sites, url_filter)
-            starts = self._starts = StartUrls(session, sites, url_filter, spec)
-            self.sitemaps = SiteSitemaps(session, sites, trials, counts, url_filter, is_enabled=spec.reads_sitemaps)
+            self.stats = CrawlStats(count, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
+            on_error.callback(self.stats.close)
+            self.policy = open_policy(session)
+            self.sites = SitePolicies(session, settings, self.robots_token, not spec.is_foreign, spec.sites)
+            self.homes = HomeAddresses(self)
+            self.starts = StartUrls(self, spec)
+            self.sitemaps = SiteSitemaps(self, is_enabled=spec.reads_sitemaps)
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))
-            held = HeldSites(session, policy, sites, starts, trials, homes, self.sitemaps, self.addresses)
-            self._held = held
-            rounds = self.rounds = WorkerRounds(
-                *(session, sites, held, policy),
-                is_idle=self._is_idle,
-                finds_sites=spec.scope is not None,
-                ends_after=self._ends_after,
-            )
-            self.recording = PageRecording(session, policy, sites, homes, trials, held, rounds, counts, self.retries)
+            self.held = HeldSites(self)
+            self.rounds = WorkerRounds(self, finds_sites=spec.scope is not None)
+            self.recording = PageRecording(self)
             self.frontier.register_sites(session.site_ids())
             session.warn_of_other_sites()
-            held.begin(session.row.sites, clock())
-            rounds.begin()
+            self.held.begin(session.row.sites, clock())
+            self.rounds.begin()
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
         if self.sites.obeys_robots:
@@ -165,7 +158,7 @@ class Crawl:
         return self.session.frontier
 
     def _reason_against(self, target: Target) -> str | None:
-        return self._url_filter.reason_against(target) or self._policy.reason_against(target)
+        return self.url_filter.reason_against(target) or self.policy.reason_against(target)
 
     # The other workers --------------------------------------------------------------------------------
 
@@ -195,22 +188,24 @@ class Crawl:
             return
         try:
             await self.rounds.run()
-            await self._held.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
-            await self._policy.share(self._members.last.others, self.session.reader.run, self.clock())
+            await self.held.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
+            await self.policy.share(self._members.last.others, self.session.reader.run, self.clock())
             self.control.resume()
         except Exception as error:
             if not self.session.writer.is_closed:  # else the crawl was closed, and the threads that read have ended
                 self.control.abort_for("the exchange with the other workers failed", error)
 
-    def _is_idle(self) -> bool:
+    @property
+    def is_idle(self) -> bool:
+        """Whether this worker has nothing to fetch."""
         return self._rests or not self.frontier.is_waiting or self._has_only_later_polls
 
     @property
     def _has_only_later_polls(self) -> bool:
         """Whether the crawl ends early, and only polls are left that became due since it began."""
-        if self._ends_after is None or not self._held.are_all_open or self._policy.has_more:
+        if self.ends_after is None or not self.held.are_all_open or self.policy.has_more:
             return False
-        return self.frontier.only_revisits(self._ends_after)
+        return self.frontier.only_revisits(self.ends_after)
 
     # Fetching ---------------------------------------------------------------------------------------
 
@@ -227,7 +222,7 @@ class Crawl:
             return not self._members.last.is_budget_exhausted
         if self._has_only_later_polls:
             return False
-        return self.frontier.has_pending or not self._held.are_all_open
+        return self.frontier.has_pending or not self.held.are_all_open
 
     def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | SitemapNeeded | None:
         """Return the URL to fetch next, or what a site needs before its pages; None if nothing may be fetched yet.
@@ -235,9 +230,9 @@ class Crawl:
         With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
         the results of earlier choices are known. Raises `StoreError`.
         """
-        if not self._policy.is_ready or not self._members.may_lease or self._is_looking_up:
+        if not self.policy.is_ready or not self._members.may_lease or self._is_looking_up:
             return None
-        for site_id in self._trials.admit_waiting(in_flight):
+        for site_id in self.trials.admit_waiting(in_flight):
             self.frontier.resume(site_id, now)
         for _ in range(MAX_REJECTED):
             if self.control.failure is not None or self._is_full(in_flight):
@@ -253,7 +248,7 @@ class Crawl:
                 self._put_off(lease, now)
                 return robots
             if self.sitemaps.wait(lease.site_id) and self.sites.robots_allow(lease):
-                if not self._trials.admits(lease.site_id, in_flight):
+                if not self.trials.admits(lease.site_id, in_flight):
                     self._await_trial(lease, now)
                     continue
                 if (needed := self.sitemaps.take_turn(lease)) is not None:
@@ -261,7 +256,7 @@ class Crawl:
                     self._put_off(lease, now, Wait.SITEMAP if is_sitemap else Wait.ROBOTS)
                     self._rests = self._rests and not is_sitemap
                     return needed
-            reason = self._policy.reason_to_skip(lease)
+            reason = self.policy.reason_to_skip(lease)
             if reason is None and (look_up := self.sites.look_up(lease)) is not None:
                 self._look_up(lease, look_up)
                 if self._is_looking_up:
@@ -270,8 +265,8 @@ class Crawl:
             reason = reason or self.sites.reason_against(lease)
             if reason is not None:
                 self.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
-            elif self._is_foreign or self._trials.admits(lease.site_id, in_flight):
-                self._trials.record_request(lease.site_id, lease.id)
+            elif self._is_foreign or self.trials.admits(lease.site_id, in_flight):
+                self.trials.record_request(lease.site_id, lease.id)
                 self._rests = False
                 self.rounds.leased += 1
                 return lease
@@ -285,7 +280,7 @@ class Crawl:
         """Let the site of *lease* wait for room among the sites on trial."""
         self.frontier.release(lease, now)
         self.frontier.pause(lease.site_id, wait=Wait.TRIAL)
-        self._trials.wait(lease.site_id)
+        self.trials.wait(lease.site_id)
 
     def _put_off(self, lease: Lease, now: float, wait: Wait = Wait.ROBOTS) -> None:
         """Let the site of *lease* wait for something that is needed before its pages."""
@@ -313,7 +308,7 @@ class Crawl:
 
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
         """Return the seconds until `next` may return something; None if it will not without a further event."""
-        if not self._policy.is_ready or not self._members.may_lease or self._is_looking_up or self._is_full(in_flight):
+        if not self.policy.is_ready or not self._members.may_lease or self._is_looking_up or self._is_full(in_flight):
             return None
         return self.frontier.next_due(now) if self._in_hand is None else 0.0
 
@@ -323,11 +318,11 @@ class Crawl:
 
     def waits_for_robots(self, now: float) -> bool:
         """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
-        if not self._policy.is_ready or self.frontier.leases or self.sitemaps.in_flight:
+        if not self.policy.is_ready or self.frontier.leases or self.sitemaps.in_flight:
             return False
-        if self._policy.is_queueing:
+        if self.policy.is_queueing:
             self._rests = False
-        elif self._ends_after is not None and self.frontier.only_revisits(self._ends_after, with_paused=False):
+        elif self.ends_after is not None and self.frontier.only_revisits(self.ends_after, with_paused=False):
             self._rests = True
         else:
             self._rests = self.frontier.next_due(now) is None
@@ -355,10 +350,10 @@ class Crawl:
         address = self.sites.robots_address(site_id)
         try:
             if is_unreachable(status):
-                self._stats.count_robots_failure(address, status, text or "", now)
+                self.stats.count_robots_failure(address, status, text or "", now)
             if rest_s is not None:
                 self.robots_waits(site_id, status, text, rest_s)
-                self._stats.inc_value("robots/rests")
+                self.stats.inc_value("robots/rests")
                 self.frontier.pause(site_id)
                 return
             changes = ChangeSet()
@@ -370,7 +365,7 @@ class Crawl:
             self.frontier.gate(site_id).record_request(now)
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
-            self._starts.add(self._policy.found_by_robots(named), now, changes)
+            self.starts.add(self.policy.found_by_robots(named), now, changes)
         except StoreError as error:
             self.control.abort(error)
 
@@ -453,7 +448,7 @@ class Crawl:
         A crawl is finished only when all outputs are written: after a kill before that, the same command continues it.
         The error of an output is reported, and the others are written nevertheless.
         """
-        is_logged = self._writes(self._stats.close)  # even if the store fails
+        is_logged = self._writes(self.stats.close)  # even if the store fails
         try:
             if not isinstance(self.control.failure, PASSING):
                 self.session.commit()

@@ -25,7 +25,7 @@ from crawlers.crawl.membership import Membership
 from crawlers.crawl.order_check import check_order
 from crawlers.crawl.rewards import Rewards
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
-from crawlers.frontier.frontier import stored_frontier
+from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.values import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
@@ -190,7 +190,7 @@ class CrawlSession:
             self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve(SITE_BLOCK)  # more of them will be discovered
-            self.frontier = stored_frontier(
+            self.frontier = QueuedFrontier(
                 self.database,
                 self.writer,
                 self.row.id,

@@ -36,11 +36,8 @@ from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, Sit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
-    from crawlers.crawl.stats import CrawlStats
-    from crawlers.crawl.trials import Trials
-    from crawlers.crawl.url_filter import UrlFilter
+    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.crawl.site_policies import RobotsNeeded
     from crawlers.extraction.response import WebResponse
     from crawlers.frontier.values import Lease
     from crawlers.storage.site_rows import SiteRow
@@ -60,21 +57,13 @@ class Listed(NamedTuple):
 
 
 class SitemapContent(NamedTuple):
-    """What a sitemap says about its site; *kind* is empty if it is none."""
+    """What a sitemap says about its site; *kind* is empty if it is none, or could not be read."""
 
     kind: str = ""
     listed: Sequence[Listed] = ()
     outside: int = 0  # URLs of other sites, and those that the crawl leaves out
     named: Sequence[str] = ()  # the sitemaps of an index
     problem: str = ""
-
-
-class SitemapResponse(NamedTuple):
-    """The result of a request for a sitemap; *content* is None if it could not be read, for a *reason*."""
-
-    status: int  # 0: there was no response
-    reason: str = ""
-    content: SitemapContent | None = None
 
 
 class SitemapNeeded(NamedTuple):
@@ -113,26 +102,15 @@ MOST_URLS = 1_000_000  # of the sitemaps of a site, some 100 bytes each in the s
 class SiteSitemaps:
     """Reads at most `MOST_FILES` sitemaps of a site, and at most `MOST_URLS` URLs of them; none unless *is_enabled*.
 
-    *url_filter* decides which URLs the crawl leaves out.
+    The URL filter of *crawl* decides which URLs it leaves out.
     """
 
-    def __init__(
-        self,
-        session: CrawlSession,
-        sites: SitePolicies,
-        trials: Trials,
-        stats: CrawlStats,
-        url_filter: UrlFilter,
-        *,
-        is_enabled: bool,
-    ) -> None:
-        self._session = session
-        self._frontier = session.frontier
-        self._sites = sites
-        self._trials = trials
-        self._stats = stats
-        self._url_filter = url_filter
-        self.is_enabled = is_enabled
+    def __init__(self, crawl: Crawl, *, is_enabled: bool) -> None:
+        self._crawl = crawl
+        self._session = crawl.session
+        self._frontier = crawl.frontier
+        self._sites = crawl.sites
+        self._is_enabled = is_enabled
         self._readings: dict[int, _Reading] = {}  # by site
         self._named: dict[int, list[str]] = {}  # what robots.txt names, until the reading begins
         self._read: dict[int, str] = {}  # the addresses of sites whose sitemaps were read
@@ -144,7 +122,7 @@ class SiteSitemaps:
         Returns a function that takes it up, before the first page of these sites is requested.
         """
         stored = [row for row in rows if not row.is_new]
-        if not self.is_enabled or not stored:
+        if not self._is_enabled or not stored:
             return lambda: None
         found = sitemaps_of(self._session.database, [row.id for row in stored])
 
@@ -176,12 +154,12 @@ class SiteSitemaps:
 
     def record_robots(self, site_id: int, address: str, named: list[str]) -> None:
         """Note the sitemaps that the robots.txt of an *address* of a site names."""
-        if self.is_enabled and address != self._read.get(site_id) and address == self._sites.row(site_id).address:
+        if self._is_enabled and address != self._read.get(site_id) and address == self._sites.row(site_id).address:
             self._named[site_id] = named
 
     def wait(self, site_id: int) -> bool:
         """Return whether sitemaps of a site have yet to be read."""
-        return self.is_enabled and self._read.get(site_id) != self._sites.row(site_id).address
+        return self._is_enabled and self._read.get(site_id) != self._sites.row(site_id).address
 
     @property
     def in_flight(self) -> int:
@@ -201,7 +179,7 @@ class SiteSitemaps:
             first = reading.waiting[0]
             reason = self._reason_against(reading, first)
             if reason is None:
-                self._trials.record_request(site_id, lease.id)
+                self._crawl.trials.record_request(site_id, lease.id)
                 self._turns[site_id] = lease.id
                 self._sites.fetching.add(site_id)
                 return SitemapNeeded(site_id, first.url)  # the rows are stored with what it says
@@ -311,7 +289,7 @@ class SiteSitemaps:
             except BadUrl:
                 outside += 1
                 continue
-            if target.site != here or self._url_filter.leaves_out(target):
+            if target.site != here or self._crawl.url_filter.leaves_out(target):
                 outside += 1
             else:
                 listed.setdefault(target.key, Listed(target.key, target.url, item.published_at))
@@ -320,34 +298,35 @@ class SiteSitemaps:
             problem = Reason.MANY_ENTRIES.of(MAX_ITEMS)
         return SitemapContent(found.kind, list(listed.values()), outside, found.further, problem)
 
-    def record_response(self, site_id: int, response: SitemapResponse) -> None:
-        """Store what the sitemap of a site says, or why it was not read; the site goes on."""
+    def record_response(self, site_id: int, status: int, content: SitemapContent) -> None:
+        """Store what the sitemap of a site says, or the problem with it; the site goes on.
+
+        *status* is 0 if there was no response.
+        """
         page_id = self._turns.pop(site_id, None)
         if page_id is None or self._session.control.failure is not None or self._session.writer.is_closed:
             return
         now = self._session.clock()
         try:
-            self._trials.record_result(site_id, page_id, responded=response.status > 0)
+            self._crawl.trials.record_result(site_id, page_id, responded=status > 0)
             self._sites.fetching.discard(site_id)
-            self._session.writer.submit(self._read_by(site_id, response, now))
-            if response.content is not None and response.content.kind:
-                self._stats.inc_value("sitemaps/read")
+            self._session.writer.submit(self._read_by(site_id, status, content, now))
+            if content.kind:
+                self._crawl.stats.inc_value("sitemaps/read")
             else:
-                self._stats.inc_value("sitemaps/unread")
+                self._crawl.stats.inc_value("sitemaps/unread")
             self._frontier.resume(site_id, now)
         except Exception as error:
             self._session.control.abort_for("a sitemap can't be stored", error)
 
-    def _read_by(self, site_id: int, response: SitemapResponse, now: float) -> ChangeSet:
-        """Return what is to be stored of the sitemap whose turn it was, now that there is a *response*."""
+    def _read_by(self, site_id: int, status: int, content: SitemapContent, now: float) -> ChangeSet:
+        """Return what is to be stored of the sitemap whose turn it was."""
         changes = ChangeSet()
         reading, site = self._readings[site_id], self._sites.row(site_id)
-        row = reading.waiting.popleft()._replace(status=response.status or None, read_at=now)
-        reading.silent = 0 if response.status else reading.silent + 1
-        content = response.content
-        if content is None or not content.kind:
-            reason = content.problem if content is not None else response.reason
-            reading.changed.append(row._replace(state=SitemapState.UNREAD, reason=reason))
+        row = reading.waiting.popleft()._replace(status=status or None, read_at=now)
+        reading.silent = 0 if status else reading.silent + 1
+        if not content.kind:
+            reading.changed.append(row._replace(state=SitemapState.UNREAD, reason=content.problem))
         else:
             left_out = self._name(reading, site, content.named, row)
             listed = content.listed[: max(0, MOST_URLS - reading.urls)]

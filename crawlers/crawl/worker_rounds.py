@@ -18,14 +18,11 @@ from crawlers.errors import StoreError
 from crawlers.storage.worker_status import WorkerStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from concurrent.futures import Future
 
-    from crawlers.crawl.held_sites import HeldSites
     from crawlers.crawl.membership import Exchanged
-    from crawlers.crawl.policy import CrawlPolicy
-    from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.running_crawl import Crawl
     from crawlers.storage.schema.message_tables import Message
 
 logger = logging.getLogger(__name__)
@@ -37,34 +34,18 @@ MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a pa
 class WorkerRounds:
     """The rounds of a worker; the crawl counts in `leased` and `ended`, and sets `has_room`, between them.
 
-    *is_idle* says whether this worker has nothing to fetch; *finds_sites* whether the crawl discovers sites, so that
-    there is always room for more. A crawl that *ends_after* a time, in seconds since 1970, does not wait for polls that
-    are due later.
+    *finds_sites* says whether the crawl discovers sites, so that there is always room for more.
     """
 
-    def __init__(
-        self,
-        session: CrawlSession,
-        sites: SitePolicies,
-        held: HeldSites,
-        policy: CrawlPolicy,
-        *,
-        is_idle: Callable[[], bool],
-        finds_sites: bool,
-        ends_after: float | None,
-    ) -> None:
+    def __init__(self, crawl: Crawl, *, finds_sites: bool) -> None:
         self.is_stopping = False  # then this worker takes nothing more
         self.is_running = False  # a round
-        self._session = session
-        self._members = session.members
-        self._frontier = session.frontier
-        self._sites = sites
-        self._held = held
-        self._policy = policy
-        self._is_idle = is_idle
+        self._crawl = crawl
+        self._session = crawl.session
+        self._members = crawl.session.members
+        self._frontier = crawl.frontier
         self._finds_sites = finds_sites
-        self._ends_after = ends_after
-        self._has_budget = session.members.report.page_budget > 0
+        self._has_budget = crawl.session.members.report.page_budget > 0
         self.has_room = False  # nothing could be leased although more downloads may run, since the last round
         self.leased = 0  # pages, since the last round
         self.ended = 0  # pages, of this process
@@ -100,14 +81,14 @@ class WorkerRounds:
         """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
         for first in range(0, len(messages), MESSAGES_AT_ONCE):
             some = messages[first : first + MESSAGES_AT_ONCE]
-            here = [one for one in some if self._sites.open_site_id(one.site) is not None]
-            taken = await self._policy.receive(here, self._session.reader.run, self._session.clock())
+            here = [one for one in some if self._crawl.sites.open_site_id(one.site) is not None]
+            taken = await self._crawl.policy.receive(here, self._session.reader.run, self._session.clock())
             self._frontier.receive(taken, self._session.clock())
             await sleep(0)
 
     def _submit(self) -> Future[Exchanged]:
         members, frontier, now = self._members, self._frontier, self._session.clock()
-        is_hungry = not self.is_stopping and self._held.are_all_open and self._is_idle()
+        is_hungry = not self.is_stopping and self._crawl.held.are_all_open and self._crawl.is_idle
         has_room = (self.has_room or self._finds_sites) and not members.last.idle  # others need free sites more
         takes = not self.is_stopping and (is_hungry or has_room or not members.last.others)
         best_index = frontier.best_index(now)
@@ -123,23 +104,23 @@ class WorkerRounds:
             index_share=frontier.budget.index_share(now),
             best_index=best_index,
             is_hungry=is_hungry,
-            ends_after=self._ends_after,
-            status=WorkerStatus(self._rate.at(now, self.ended), frontier.schedule.waits.counts()).to_json(),
+            ends_after=self._crawl.ends_after,
+            status=WorkerStatus(self._rate.at(now, self.ended), frontier.schedule.wait_counts()).to_json(),
         )
         return members.submit(self._session.writer, report, lacks_pulls=lacks_pulls)
 
     def _apply(self, found: Exchanged) -> None:
         self._members.note(found.round, found.took_s)
-        self._held.ahead_s = found.ahead_s
-        self._held.add_claimed(found.claimed)
-        self._sites.refuse(found.refused)
+        self._crawl.held.ahead_s = found.ahead_s
+        self._crawl.held.add_claimed(found.claimed)
+        self._crawl.sites.refuse(found.refused)
         if found.parts is not None:
             self._frontier.share(found.parts, self._session.clock())
         self._frontier.learn(found.round.pulls)
         if self._has_budget:
             self._frontier.budget.grant(found.round.granted)
         if not self.is_stopping:
-            self._held.share(found.round.idle, found.round.others + 1)
+            self._crawl.held.share(found.round.idle, found.round.others + 1)
         if (reason := self._members.stop_reason) is not None and not self.is_stopping:
             self.is_stopping = True
             logger.info("Crawl %s was asked to stop", self._session.name)

@@ -138,13 +138,6 @@ VIRTUAL_S = 5.0  # of the clock of a page, in which its scripts may act
 MEMORY_MB = 512  # of the objects of the scripts of one page
 
 
-class Rendered(NamedTuple):
-    """What became of a page: its document as HTML, or the redirect that its scripts demanded."""
-
-    html: str
-    redirect: Redirect | None = None
-
-
 class Browser:
     """The browser of *crawler*: as many Chromiums as pages are rendered at a time, each started when it is needed."""
 
@@ -197,8 +190,8 @@ class Browser:
         if self._playwright is not None:
             await self._playwright.stop()
 
-    async def render(self, request: Request, response: Response) -> Rendered:
-        """Return the document of *response* after its scripts ran.
+    async def render(self, request: Request, response: Response) -> tuple[str, Redirect | None]:
+        """Return the document of *response* as HTML after its scripts ran, and the redirect that they demanded, if any.
 
         Raises `DownloadRefusedError` if that takes too long, or the document becomes too large, and
         `RenderingInterruptedError` if the browser ended by no fault of the page.
@@ -206,7 +199,7 @@ class Browser:
         async with self._pages:
             return await asyncio.ensure_future(self._render(request, response))  # a task of its own, to be cancelled
 
-    async def _render(self, request: Request, response: Response) -> Rendered:
+    async def _render(self, request: Request, response: Response) -> tuple[str, Redirect | None]:
         from playwright.async_api import Error
 
         assert self._hosts is not None
@@ -239,7 +232,7 @@ class Browser:
             watch.cancel()
             requests.close()
             await self._chromiums.give_back(chromium, is_usable=is_usable)
-        return Rendered(html, requests.redirect)
+        return html, requests.redirect
 
     async def _watch(self, chromium: Chromium, opened: _OpenedPage) -> None:
         """Kill the browser if its page needs too much memory; V8 limits only the objects of scripts."""

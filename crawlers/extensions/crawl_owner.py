@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.spiders import Spider
 
-    from crawlers.crawl.control import CrawlControl
-    from crawlers.crawl.session import CrawlSession
     from crawlers.storage.database import Database
 
 
@@ -111,7 +109,7 @@ class CrawlOwner:
             self._crawl = Crawl(
                 settings,
                 _spec_of(spider),
-                spider.crawl_policy if isinstance(spider, SiteSpider) else _no_policy,
+                spider.crawl_policy if isinstance(spider, SiteSpider) else lambda session: CrawlPolicy(),
                 stats.inc_value,
                 ForwardClock(),
                 stop=self._stop,
@@ -247,10 +245,6 @@ def _command(spider: Spider, workers: int) -> CrawlCommand:
     given = {name: typed(settings.get(name)) for name in OFFERED if name in typed_names and name != WORKERS}
     left_out = sorted({*typed_names} - {*OFFERED, *OF_THE_RUN})
     return CrawlCommand(spider.name, arguments, given | ({WORKERS: str(workers)} if workers > 1 else {}), left_out)
-
-
-def _no_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
-    return CrawlPolicy()
 
 
 TICK_S = 0.1  # between two questions whether a round is due

@@ -13,7 +13,7 @@ from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
-from crawlers.frontier.values import AcknowledgedPage, Origin
+from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace, QueueSlot, State
 from crawlers.reasons import Reason
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
@@ -79,8 +79,12 @@ class Acknowledgements:
 
     def record_page(
         self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
-    ) -> AcknowledgedPage:
-        """Add all rows of a page to *changes*, and update the scores."""
+    ) -> tuple[int, Page]:
+        """Add all rows of a page to *changes*, and update the scores.
+
+        Returns the number of URLs that were never seen before, and the page as it was stored: redirects in a loop have
+        failed.
+        """
         page, previous, moved_to, new = fail_loop(lease, decision.page), lease.previous, None, 0
         if page is not decision.page:
             decision = replace(decision, page=page)
@@ -136,7 +140,7 @@ class Acknowledgements:
             sent = [message._replace(carried=carried) for message in sent]
         changes.add(*sent)
         changes.extend(decision.changes)
-        return AcknowledgedPage(new, page)
+        return new, page
 
     def touched(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
         """Return the sites on which *page*, of *site*, may have discovered URLs; *site* comes last."""

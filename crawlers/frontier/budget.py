@@ -15,7 +15,7 @@ from crawlers.algorithms.bandits.patience import NO_PATIENCE, Patience
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Hashable, Iterable
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.frontier.site_queue import SiteQueue
@@ -106,10 +106,6 @@ class PullBudget:
     def is_close_to_best(self, arm: Hashable) -> bool:
         """Return whether the index of the site *arm* is so near the best that a patient crawl chooses it."""
         return self._rule.is_close_to_best(arm, self._patience.index_share)
-
-    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
-        """Return the greatest index of the arms for which *is_wanted* returns True; None if there are none."""
-        return self._rule.best_index(is_wanted)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule; return their number.

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.patience import NO_PATIENCE
 from crawlers.algorithms.ranking.link_values import MOST_COMPARED
@@ -35,7 +35,7 @@ from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.frontier.sql_store import SqlFrontierStore
-from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, AcknowledgedPage, Lease, Origin, QueueEntry
+from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, Lease, Origin, QueueEntry
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
@@ -74,7 +74,7 @@ SOON_S = 10.0  # a site that is due within this time can use a part of the budge
 
 
 class QueuedFrontier:
-    """A frontier of one process; tests/contracts has its contract.
+    """A frontier of one process, whose URLs are rows of the store; tests/contracts has its contract.
 
     *reason_against* returns why a new URL must not be fetched, or None; it is called once per URL. *cache_urls* bounds
     the known URLs in memory, *head_urls* the waiting ones; *page_budget* the downloads of the crawl, if it is not 0.
@@ -84,7 +84,9 @@ class QueuedFrontier:
 
     def __init__(
         self,
-        store: SqlFrontierStore,
+        database: Database,
+        writer: Writer,
+        crawl_id: int,
         rule: SiteRule,
         order: PageOrder,
         *,
@@ -97,7 +99,8 @@ class QueuedFrontier:
         worker_id: int | None = None,
         is_divided: bool = False,
     ) -> None:
-        self.store = store
+        looks_back = order.scores is not None or order.link_values is not None
+        store = self.store = SqlFrontierStore(database, writer, crawl_id, looks_back=looks_back)
         self._rule = rule
         self._order = order
         self.budget = PullBudget(rule, page_budget, patience, records=records_pulls, worker_id=worker_id)
@@ -141,7 +144,7 @@ class QueuedFrontier:
         """
         if not self.is_waiting:
             return None
-        return self.budget.best_index(lambda arm: self.schedule.is_ready_by(arm, now + SOON_S))
+        return self._rule.best_index(lambda arm: self.schedule.is_ready_by(arm, now + SOON_S))
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         """Whether nothing is leased, and all waiting pages are revisits that are due *after* that time.
@@ -236,7 +239,7 @@ class QueuedFrontier:
         self._discovery.open_site(site, start.known)
         if self._learning is not None:
             taken = {entry.id for head in start.heads.values() for entry in head.entries} | {e.id for e, _ in resting}
-            self._learning.recall({number: start.features[number] for number in taken if number in start.features})
+            self._learning.features |= {number: start.features[number] for number in taken if number in start.features}
         site.is_available = start.is_available
         for entry, due_at in resting:
             self._held.add(entry.id)
@@ -368,10 +371,11 @@ class QueuedFrontier:
 
     # Ending leases --------------------------------------------------------------------------------
 
-    def acknowledge(self, lease: Lease, decision: Decision, now: float, reward: Reward = NO_REWARD) -> AcknowledgedPage:
+    def acknowledge(self, lease: Lease, decision: Decision, now: float, reward: Reward = NO_REWARD) -> tuple[int, Page]:
         """End the lease with its results: the page, its links, its reward.
 
-        If the page redirects to another variant of its own URL, that variant is queued instead.
+        If the page redirects to another variant of its own URL, that variant is queued instead. Returns the number of
+        URLs that were never seen before, and the page as it was stored.
         """
         page = decision.page
         requested = page.state is not State.REJECTED
@@ -379,7 +383,7 @@ class QueuedFrontier:
         self._discovery.mark_taken(site, lease)  # the cache may have forgotten it in the meantime
         if redirects_to_variant(lease, page):
             self._end(lease, requested=requested)
-            return AcknowledgedPage(0, self._retry_variant(site, lease, decision, now))
+            return 0, self._retry_variant(site, lease, decision, now)
         changes = ChangeSet()
         acknowledged = self._acknowledgements.record_page(site, lease, decision, now, changes)
         self._end(lease, requested=requested)
@@ -607,11 +611,3 @@ class QueuedFrontier:
 
 def _finite(time: float) -> float | None:
     return time if math.isfinite(time) else None
-
-
-def stored_frontier(
-    database: Database, writer: Writer, crawl_id: int, rule: SiteRule, order: PageOrder, **limits: Any
-) -> QueuedFrontier:
-    """Return a frontier whose URLs are rows of the store; *limits* are further arguments of `QueuedFrontier`."""
-    looks_back = order.scores is not None or order.link_values is not None
-    return QueuedFrontier(SqlFrontierStore(database, writer, crawl_id, looks_back=looks_back), rule, order, **limits)

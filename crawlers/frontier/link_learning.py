@@ -13,7 +13,7 @@ from crawlers.storage.schema.tables import LinkFeaturesRow
 from crawlers.storage.stored_features import read_features
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -41,7 +41,7 @@ class LinkLearning:
         self.learnt = 0  # downloads; as long as it is the same, what is learnt changes no value
         self._values = values
         self._store = store
-        self._features: dict[int, Features] = {}  # of pages that are in no queue
+        self.features: dict[int, Features] = {}  # of pages that are in no queue; home pages have none
         self._reported = 0
 
     def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
@@ -57,7 +57,7 @@ class LinkLearning:
         targets of their redirects, have none.
         """
         if origin.follows is not None:
-            features = self._features.get(origin.follows)
+            features = self.features.get(origin.follows)
         elif origin.level > 0:
             place, found_on = origin.places.get(target.key, NO_PLACE), origin.found_on or 0
             features = np.array(link_features(site, target.url, origin.level, found_on, place), np.uint32)
@@ -65,28 +65,16 @@ class LinkLearning:
             features = None
         if features is None:
             return []
-        self._features[page_id] = features
+        self.features[page_id] = features
         return [LinkFeaturesRow(page_id, text_of(features))]
-
-    def recall(self, features: Mapping[int, Features]) -> None:
-        """Note the stored features of pages that wait or rest, by number."""
-        self._features.update(features)
 
     def load_features(self, page_ids: Collection[int]) -> None:
         """Read the features of pages that wait from the store."""
-        self.recall(self._store.link_features(page_ids))
-
-    def keep_features(self, page_id: int, features: Features) -> None:
-        """Keep the features of a page that leaves its queue."""
-        self._features[page_id] = features
-
-    def pop_features(self, page_id: int) -> Features | None:
-        """Return the features of a page that enters its queue, and forget them here; None for a home page."""
-        return self._features.pop(page_id, None)
+        self.features.update(self._store.link_features(page_ids))
 
     def learn_reward(self, page_id: int, reward: float) -> None:
         """Learn the *reward* of a download of a leased page."""
-        features = self._features.get(page_id)
+        features = self.features.get(page_id)
         self.learnt += 1
         self._values.learn([] if features is None else features.tolist(), reward)
 
@@ -98,7 +86,7 @@ class LinkLearning:
     def forget(self, page_ids: Iterable[int]) -> None:
         """Forget the features of pages that will not be requested (again) by this worker."""
         for page_id in page_ids:
-            self._features.pop(page_id, None)
+            self.features.pop(page_id, None)
 
     def learn(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
         """Learn from *pulls* of earlier runs and of other workers; yield each of them. Raises `StoreError`."""

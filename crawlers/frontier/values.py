@@ -183,13 +183,6 @@ class Decision:
     changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, committed with the page
 
 
-class AcknowledgedPage(NamedTuple):
-    """The result of an acknowledgement."""
-
-    new: int  # URLs that were never seen before
-    page: Page  # as it was stored: redirects in a loop have failed
-
-
 class RuleDecisions(NamedTuple):
     """How often the site rule was asked for a site, by the outcome."""
 

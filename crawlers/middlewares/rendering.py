@@ -37,10 +37,10 @@ class RenderingMiddleware:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         if content_type.partition(";")[0].strip().lower() not in self._types:
             return response
-        rendered = await self._browser.render(request, response)
-        if rendered.redirect is not None:
-            request.meta[REDIRECT] = rendered.redirect
+        text, redirect = await self._browser.render(request, response)
+        if redirect is not None:
+            request.meta[REDIRECT] = redirect
             return response
-        html = response.replace(body=rendered.html.encode("utf-8", "replace"))
+        html = response.replace(body=text.encode("utf-8", "replace"))
         html.headers["Content-Type"] = b"text/html; charset=utf-8"
         return html

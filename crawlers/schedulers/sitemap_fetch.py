@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import Request
 
 from crawlers.algorithms.retries import REST_STATUSES, retry_after_s, retry_delay_s
-from crawlers.crawl.site_sitemaps import SitemapContent, SitemapResponse
+from crawlers.crawl.site_sitemaps import SitemapContent
 from crawlers.extraction.feeds.feed_bytes import MAX_INFLATED
 from crawlers.extraction.response import WebResponse
 from crawlers.extraction.robots_rules import MAX_REDIRECTS
@@ -110,7 +110,7 @@ class SitemapFetch:
                 logger.exception("%s can't be read", response.url)
                 self._end(attempt, response.status, failed_callback(error))
             else:
-                self._end(attempt, response.status, content=content)
+                self._crawl.sitemaps.record_response(attempt.site_id, response.status, content)
 
     def _redirected(self, attempt: SitemapAttempt, status: int, redirect: Redirect) -> None:
         if redirect.target is None:
@@ -144,7 +144,5 @@ class SitemapFetch:
         else:
             self._end(attempt, status, reason)
 
-    def _end(
-        self, attempt: SitemapAttempt, status: int, reason: str = "", content: SitemapContent | None = None
-    ) -> None:
-        self._crawl.sitemaps.record_response(attempt.site_id, SitemapResponse(status, reason, content))
+    def _end(self, attempt: SitemapAttempt, status: int, problem: str) -> None:
+        self._crawl.sitemaps.record_response(attempt.site_id, status, SitemapContent(problem=problem))

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.urls.scope import Scope
-    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.extraction.response import ResponseReader, WebResponse
@@ -144,7 +143,7 @@ class SiteSpider(Spider):
             reads_sitemaps=self.reads_sitemaps and self.settings.getbool("SITEMAPS_ENABLED"),
         )
 
-    def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
+    def crawl_policy(self, session: CrawlSession) -> CrawlPolicy:
         """Return the policy of the mission; called once, when the crawl is open. Raises `ConfigError`."""
         return CrawlPolicy()
 

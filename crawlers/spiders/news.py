@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.news.sources import Source
-    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.news.news_policy import NewsPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
@@ -95,7 +94,7 @@ class NewsSpider(SiteSpider):
         spec = replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_slot=BEFORE_ARTICLES)
         return replace(spec, leader_of=self._leaders.of)
 
-    def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> NewsPolicy:
+    def crawl_policy(self, session: CrawlSession) -> NewsPolicy:
         from crawlers.crawl.news.news_opening import open_news_policy
         from crawlers.extraction.news_reader import NewsReader
         from crawlers.inputs.news_settings import news_options

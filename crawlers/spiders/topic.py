@@ -79,7 +79,7 @@ class TopicSpider(SiteSpider):
         budget = spec.page_budget or self._spec.budget or 0
         return replace(spec, roots=self._spec.roots, topic=self._spec, page_budget=budget)
 
-    def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> TopicPolicy:
+    def crawl_policy(self, session: CrawlSession) -> TopicPolicy:
         from crawlers.crawl.topic.topic_policy import TopicPolicy
 
         policy = TopicPolicy(session.database, session.writer, session.row.id, self._terms)
@@ -87,7 +87,7 @@ class TopicSpider(SiteSpider):
             policy.determine_topic(self._spec.keywords, self._examples)
         if policy.is_ready:
             self._reader = self.reader(self._settings, analysis=policy.analyzer)
-        self._opened = policy, control
+        self._opened = policy, session.control
         return policy
 
     async def start(self) -> AsyncIterator[Any]:

@@ -38,7 +38,7 @@ class Site:
         target = self.target(moved_to) if moved_to else None
         found = [(self.target(link), 1) for link in links]
         page = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=target)
-        return self.frontier.acknowledge(lease, Decision(page), now).page
+        return self.frontier.acknowledge(lease, Decision(page), now)[1]
 
     def paths(self, leases):
         return [lease.url.removeprefix(self.root) for lease in leases]

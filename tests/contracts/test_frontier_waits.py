@@ -10,30 +10,30 @@ from tests.contracts.site import NOW, Site
 def test_site_passes_through_all_waits(engine):
     site = Site(engine, parallel=1, delay_s=2.0)
     frontier = site.frontier
-    assert frontier.schedule.waits.counts() == {Wait.NOTHING: 1}
+    assert frontier.schedule.wait_counts() == {Wait.NOTHING: 1}
     site.add("/a/", "/b/", "/c/")
-    assert frontier.schedule.waits.counts() == {Wait.READY: 1}
+    assert frontier.schedule.wait_counts() == {Wait.READY: 1}
     frontier.pause(site.id)
-    assert frontier.schedule.waits.counts() == {Wait.ROBOTS: 1}
+    assert frontier.schedule.wait_counts() == {Wait.ROBOTS: 1}
     frontier.pause(site.id, wait=Wait.TRIAL)
-    assert frontier.schedule.waits.counts() == {Wait.TRIAL: 1}
+    assert frontier.schedule.wait_counts() == {Wait.TRIAL: 1}
     frontier.resume(site.id, NOW)
     lease = site.one()
-    assert frontier.schedule.waits.counts() == {Wait.RESPONSE: 1}
+    assert frontier.schedule.wait_counts() == {Wait.RESPONSE: 1}
     site.end(lease)
-    assert frontier.schedule.waits.counts() == {Wait.DELAY: 1}
+    assert frontier.schedule.wait_counts() == {Wait.DELAY: 1}
     lease = site.one(NOW + 2)
     frontier.release(lease, frontier.gate(site.id).back_off(NOW + 2, 60.0), failed=True)
-    assert frontier.schedule.waits.counts() == {Wait.REST: 1}
+    assert frontier.schedule.wait_counts() == {Wait.REST: 1}
 
 
 def test_site_waits_for_a_retry_of_its_last_page(engine):
     site = Site(engine)
     site.add("/a/")
     site.frontier.release(site.one(), NOW + 30, "timeout", failed=True)
-    assert site.frontier.schedule.waits.counts() == {Wait.RETRY: 1}
+    assert site.frontier.schedule.wait_counts() == {Wait.RETRY: 1}
     site.end(site.one(NOW + 30))
-    assert site.frontier.schedule.waits.counts() == {Wait.NOTHING: 1}
+    assert site.frontier.schedule.wait_counts() == {Wait.NOTHING: 1}
 
 
 def test_closed_site_is_not_counted(engine):
@@ -42,7 +42,7 @@ def test_closed_site_is_not_counted(engine):
     one.add("/a/")
     other.add("/a/")
     frontier.close_site(one.id, NOW)
-    assert frontier.schedule.waits.counts() == {Wait.READY: 1}
+    assert frontier.schedule.wait_counts() == {Wait.READY: 1}
 
 
 def test_each_site_is_counted_once_in_any_history(engine):
@@ -67,4 +67,4 @@ def test_each_site_is_counted_once_in_any_history(engine):
                 else:
                     frontier.release(lease, now + 3, failed=True)
         now += rng.random()
-        assert sum(frontier.schedule.waits.counts().values()) == len(sites)
+        assert sum(frontier.schedule.wait_counts().values()) == len(sites)

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
-from crawlers.frontier.frontier import stored_frontier
+from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.storage.database import Database
 
 T = TypeVar("T")
@@ -107,7 +106,7 @@ class Engine:
         """
         self.held.flush()
         choice = (rule or RoundRobin(), order or BREADTH_FIRST)
-        frontier = stored_frontier(self.database, self.held, self.crawl_id, *choice, **limits)  # type: ignore[arg-type]
+        frontier = QueuedFrontier(self.database, self.held, self.crawl_id, *choice, **limits)  # type: ignore[arg-type]
         if "page_budget" in limits:
             frontier.budget.grant(limits["page_budget"])
         return frontier

@@ -24,7 +24,7 @@ from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
 from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
-from crawlers.frontier.frontier import stored_frontier
+from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
 from crawlers.storage import crawls
@@ -98,7 +98,7 @@ class Crawl:
         self.site_id, self.id = row.id, begun.id
         self.writer = Writer(database, batch_s=0.001)
         self.commits = WatchedCommits(self.writer)
-        self.frontier = stored_frontier(
+        self.frontier = QueuedFrontier(
             database,
             self.writer,
             begun.id,
@@ -163,7 +163,7 @@ class Crawl:
         )
         asyncio.run(self.policy.prepare(lease, page, at_once))
         self.decision = self.policy.decide(lease, page, now)
-        return self.frontier.acknowledge(lease, self.decision, now).page
+        return self.frontier.acknowledge(lease, self.decision, now)[1]
 
     def slot(self, path: str) -> tuple[int, float]:
         """Return the stored queue and value."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.items import Target
 
@@ -88,7 +87,7 @@ class OpenedCrawl:
         self.stopped: list[str] = []  # the reasons
         self.wakes = 0
 
-        def open_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
+        def open_policy(session: CrawlSession) -> CrawlPolicy:
             return policy(session) if callable(policy) else policy or CrawlPolicy()
 
         spec = CrawlSpec("test", **{"sites": [SiteLimits(SITE)], **(mission or {})})

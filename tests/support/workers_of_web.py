@@ -16,7 +16,7 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
+from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.values import Candidate, Decision, Lease
 from crawlers.items import Page, State
 from crawlers.storage import crawls, messages, workers
@@ -162,7 +162,7 @@ class Workers:
         limit = SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)
         held = HeldWriter(self.database, partial(self._refuse, limit))
         options = {"worker_id": number, "is_divided": order.scores is not None}
-        frontier = stored_frontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
+        frontier = QueuedFrontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
         frontier.elsewhere.update(host(place) for place in range(self.places))
         self.workers[number] = Worker(number, frontier, order, held)
         return self.workers[number]

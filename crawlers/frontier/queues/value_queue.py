@@ -135,7 +135,7 @@ class ValueQueue:
         self._spilled.discard(entry.id)
         if self.has_more and self._limit(entry.id) > self._spill_limit:
             if not was_spilled:
-                self._recent[entry.id] = entry, self._learning.pop_features(entry.id)
+                self._recent[entry.id] = entry, self._learning.features.pop(entry.id, None)
                 if len(self._recent) > MOST_RECENT:
                     del self._recent[next(iter(self._recent))]
             return
@@ -143,7 +143,7 @@ class ValueQueue:
             self._raised.add(entry.id)
             self._first = None
             return
-        self._add(entry, self._learning.pop_features(entry.id))
+        self._add(entry, self._learning.features.pop(entry.id, None))
         self._trim()
 
     def raise_page(self, page_id: int, most: int) -> bool:
@@ -164,7 +164,7 @@ class ValueQueue:
         entries = self._store.entries(raised)  # waits for those of them that were found just now
         self._learning.load_features(raised)
         for entry in entries:
-            self._add(entry, self._learning.pop_features(entry.id))
+            self._add(entry, self._learning.features.pop(entry.id, None))
         self._trim()
 
     def _add(self, entry: QueueEntry, features: Features | None) -> None:
@@ -195,7 +195,7 @@ class ValueQueue:
         if page_id in self._recent:
             features = self._recent.pop(page_id)[1]
             if features is not None:
-                self._learning.keep_features(page_id, features)
+                self._learning.features[page_id] = features
         elif not self._remove(page_id):
             self._spilled.add(page_id)
         self._entries.pop(page_id, None)
@@ -209,7 +209,7 @@ class ValueQueue:
             return True
         features = self._links.remove(page_id)
         if features is not None and features.any():
-            self._learning.keep_features(page_id, features)
+            self._learning.features[page_id] = features
         return features is not None
 
     def write_fallen(self) -> None:
@@ -243,7 +243,7 @@ class ValueQueue:
         self._recent.clear()
         for entry in entries:
             if entry.id not in self._held:
-                self._add(entry, self._learning.pop_features(entry.id))
+                self._add(entry, self._learning.features.pop(entry.id, None))
         self._trim_entries()
 
     def pop(self) -> QueueEntry:

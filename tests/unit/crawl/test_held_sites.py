@@ -45,7 +45,7 @@ def held_after_each(crawl, rounds):
     """Return how many sites are left after each of some rounds in which one of two workers has nothing to do."""
     left = []
     for _ in range(rounds):
-        crawl.crawl._held.share(1, 2)
+        crawl.crawl.held.share(1, 2)
         left.append(len(list(crawl.crawl.sites.rows)))
     return left
 
@@ -60,27 +60,27 @@ def test_nothing_more_is_given_up_while_pages_of_what_is_given_up_are_in_flight(
     found = [crawl.lease() for _ in SITES]
     assert len({lease.site_id for lease in found}) == 6
     assert held_after_each(crawl, 1) == [6]
-    parting = set(crawl.crawl._held._parting)
+    parting = set(crawl.crawl.held._parting)
     for lease in [lease for lease in found if lease.site_id not in parting]:
         read(crawl, lease)
         found.remove(lease)
     assert held_after_each(crawl, 4) == [6] * 4
-    assert crawl.crawl._held._parting == parting
+    assert crawl.crawl.held._parting == parting
     further = crawl.leases()
     for lease in found:
         read(crawl, lease)
     kept = {row.id for row in crawl.crawl.sites.rows}
     assert kept == {lease.site_id for lease in further}
-    assert crawl.crawl._trials._responding == kept
+    assert crawl.crawl.trials._responding == kept
 
 
 def test_site_that_is_to_be_given_up_does_not_wait_for_its_trial(crawl):
     found = {crawl.lease().site_id for _ in SITES}
     for site_id in found:
-        crawl.crawl._trials.wait(site_id)
-    crawl.crawl._held.share(1, 2)
-    assert len(crawl.crawl._held._parting) == 3
-    assert set(crawl.crawl._trials._waiting) == found - crawl.crawl._held._parting
+        crawl.crawl.trials.wait(site_id)
+    crawl.crawl.held.share(1, 2)
+    assert len(crawl.crawl.held._parting) == 3
+    assert set(crawl.crawl.trials._waiting) == found - crawl.crawl.held._parting
 
 
 def test_site_that_is_given_up_is_forgotten(begin):
@@ -90,9 +90,9 @@ def test_site_that_is_given_up_is_forgotten(begin):
     for _ in SITES[:2]:
         read(one, one.lease())
     both = {row.id for row in one.crawl.sites.rows}
-    parts = (one.crawl.session.rewards._paid.young, one.crawl._trials._responding)
+    parts = (one.crawl.session.rewards._paid.young, one.crawl.trials._responding)
     assert [set(part) for part in parts] == [both, both]
-    one.crawl._held._homes._moving.update(dict.fromkeys(both, "http://www.test"))
+    one.crawl.homes._moving.update(dict.fromkeys(both, "http://www.test"))
     two = begin(None, mission, **settings)
     for _ in range(2):
         two.round()
@@ -100,7 +100,7 @@ def test_site_that_is_given_up_is_forgotten(begin):
     kept = {row.id for row in one.crawl.sites.rows}
     assert len(kept) == 1
     assert set(policy.closed) == both - kept
-    for part in (*parts, one.crawl._held._homes._moving):
+    for part in (*parts, one.crawl.homes._moving):
         assert set(part) == kept
 
 
@@ -122,7 +122,7 @@ def new_site(crawl, source):
 
 
 def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
-    held, rows = sources.crawl._held, list(sources.crawl.sites.rows)
+    held, rows = sources.crawl.held, list(sources.crawl.sites.rows)
     first, second = rows[0].id, rows[3].id
     assert held._waiting_sources() == 2
     assert sorted(held._spare(2)) == [first, second]
@@ -133,7 +133,7 @@ def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
 
 def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch):
     """Because what is known of their URLs is taken up by the reactor."""
-    held, first = sources.crawl._held, sources.crawl.sites.rows[0].id
+    held, first = sources.crawl.held, sources.crawl.sites.rows[0].id
     opened: list[list[int]] = []
     monkeypatch.setattr(held, "_open", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
@@ -145,13 +145,13 @@ def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch
 
 
 def test_new_site_of_a_source_that_is_not_held_is_not_opened(sources):
-    held = sources.crawl._held
+    held = sources.crawl.held
     held.add_claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=77)])
     assert held.are_all_open
 
 
 def test_source_that_is_given_up_while_it_is_read_is_not_opened(sources, monkeypatch):
-    held, row = sources.crawl._held, new_site(sources, sources.crawl.sites.rows[0].id)
+    held, row = sources.crawl.held, new_site(sources, sources.crawl.sites.rows[0].id)
     monkeypatch.setattr(CrawlPolicy, "load_sites", lambda self, rows: held._claimed.clear())
     held.add_claimed([row])
     asyncio.run(held.open())
@@ -159,7 +159,7 @@ def test_source_that_is_given_up_while_it_is_read_is_not_opened(sources, monkeyp
 
 
 def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sources):
-    held, rows = sources.crawl._held, list(sources.crawl.sites.rows)
+    held, rows = sources.crawl.held, list(sources.crawl.sites.rows)
     found = sources.leases()
     held.share(1, 2)
     (source,) = held._parting
@@ -174,7 +174,7 @@ def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sour
 
 
 def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
-    held = sources.crawl._held
+    held = sources.crawl.held
     found = sources.leases()
     held.share(1, 2)
     (source,) = held._parting

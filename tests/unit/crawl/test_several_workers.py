@@ -152,7 +152,7 @@ class Submitted(CrawlPolicy):
 @pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4 + 4 + 1)], ids=["at once", "slowly"])
 def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(opened, kind, jobs):
     crawl = opened(policy=Submitted, kind=kind)
-    assert crawl.crawl._policy.before == dict.fromkeys(SITES[:4], jobs)
+    assert crawl.crawl.policy.before == dict.fromkeys(SITES[:4], jobs)
 
 
 def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(opened, monkeypatch):
@@ -163,13 +163,13 @@ def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(opened, monkeypatc
         end(first, lease)
     first.kill()
     crawl = opened(mission=mission, policy=Submitted, kind=TickingCrawl)
-    assert crawl.crawl._policy.before == dict.fromkeys(SITES[:4], 1 + 4 + 4 + 3 + 1)
+    assert crawl.crawl.policy.before == dict.fromkeys(SITES[:4], 1 + 4 + 4 + 3 + 1)
 
 
 def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(opened, monkeypatch):
     monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 1)
     crawl = opened(policy=Submitted, kind=TickingCrawl)
-    first, *others = crawl.crawl._policy.before.values()
+    first, *others = crawl.crawl.policy.before.values()
     assert others == [first + 1, first + 2, first + 3]
 
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from crawlers.crawl.site_policies import RobotsNeeded
-from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapNeeded, SitemapResponse
+from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapContent, SitemapNeeded
 from crawlers.extraction.response import WebResponse
 from crawlers.items import SiteLimits, State
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
@@ -41,10 +41,10 @@ class Reads:
         needed = self.needs(path)
         response = WebResponse(needed.url, 200, body.encode(), "application/xml")
         content = asyncio.run(self.crawl.sitemaps.content(needed.site_id, response))
-        self.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(200, content=content))
+        self.crawl.sitemaps.record_response(needed.site_id, 200, content)
 
     def fails(self, path, status=404, reason="status 404"):
-        self.crawl.sitemaps.record_response(self.needs(path).site_id, SitemapResponse(status, reason))
+        self.crawl.sitemaps.record_response(self.needs(path).site_id, status, SitemapContent(problem=reason))
 
     def robots(self, text=NONE, status=200):
         self.crawl.record_robots(self.opened.robots().site_id, status, text)
@@ -88,8 +88,8 @@ def test_nothing_else_of_the_site_is_requested_meanwhile(reads):
     assert crawl.crawl.next(NOW) is None
     assert crawl.crawl.has_pending
     assert not crawl.crawl.waits_for_robots(NOW)
-    crawl.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(404, "status 404"))
-    crawl.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(404, "a second time"))  # is ignored
+    crawl.crawl.sitemaps.record_response(needed.site_id, 404, SitemapContent(problem="status 404"))
+    crawl.crawl.sitemaps.record_response(needed.site_id, 404, SitemapContent(problem="a second time"))  # is ignored
     assert crawl.opened.lease().url == f"{SITE}/"
     assert crawl.stored() == [("/sitemap.xml", 2, "status 404", 0, 0, 0)]
 

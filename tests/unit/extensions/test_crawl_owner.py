@@ -36,7 +36,7 @@ class OneSite(SiteSpider):
     def crawl_spec(self):
         return CrawlSpec(self.name, [SiteLimits(SITE)], page_budget=self.settings.getint("PAGE_BUDGET"))
 
-    def crawl_policy(self, session, control):
+    def crawl_policy(self, session):
         return SkipAll()
 
 

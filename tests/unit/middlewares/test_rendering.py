@@ -7,7 +7,6 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawlers.algorithms.urls.redirect_targets import Redirect
-from crawlers.extensions.browser import Rendered
 from crawlers.items import REDIRECT, RENDER
 from crawlers.middlewares.rendering import RenderingMiddleware
 
@@ -22,7 +21,7 @@ class Browser:
         self._redirect = redirect
 
     async def render(self, request, response):
-        return Rendered("<p>привет \ud800", self._redirect)
+        return "<p>привет \ud800", self._redirect
 
 
 def processed(response, redirect=None, **meta):

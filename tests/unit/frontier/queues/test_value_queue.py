@@ -87,7 +87,7 @@ class Queue:
         """Push a page that waits again, e.g. after a failure."""
         self.held.discard(page)
         if (row := self.store.rows[page]) is not None:
-            self.learning.keep_features(page, row)
+            self.learning.features[page] = row
         self.queue.push(entry(page), self.most)
 
     def pop(self):
@@ -183,7 +183,7 @@ def test_url_beyond_the_spill_limit_is_in_the_store_only():
     assert len(queue.queue) == 6, "half as many more as are compared"
     queue.push(10, "news")
     assert len(queue.queue) == 6
-    assert queue.learning.pop_features(10) is None, "its features are in the store"
+    assert 10 not in queue.learning.features, "its features are in the store"
     queue.push(0, "good")
     assert queue.pop() == 0, "it was found before"
     assert queue.all() == [1, 2, 3, 4, 5, 6, 10, 7, 8, 9], "the best one is compared when there is room for it"
@@ -289,7 +289,7 @@ def test_url_that_rises_over_the_spill_limit_is_read_with_its_features():
     queue.raise_to(19, 0.7)
     assert queue.queue.first[1] == 19
     assert queue.pop() == 19
-    assert queue.learning._features[19].tolist() == features("fair").tolist()
+    assert queue.learning.features[19].tolist() == features("fair").tolist()
 
 
 def test_memory_of_scored_urls_is_bounded():
@@ -298,7 +298,7 @@ def test_memory_of_scored_urls_is_bounded():
         queue.push(page, "news" if page % 3 else "fair")
     assert len(queue.queue) <= 40
     assert len(queue.queue._entries) <= 2 * (value_queue.LOADED + 2)
-    assert not queue.learning._features
+    assert not queue.learning.features
 
 
 SCORED_WORDS = ("old", "fair", "news")
