@@ -6,7 +6,7 @@ queue would be lost if the process were killed then. `CallbackMiddleware` and `W
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -24,17 +24,15 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 
+@dataclass(slots=True, eq=False)
 class _Callback:
     """A callback at work, and the page that ends the lease when everything is handled."""
 
-    __slots__ = ("is_exhausted", "origin", "page", "page_id", "pending")
-
-    def __init__(self, origin: Response | Failure, page: Page) -> None:
-        self.origin = origin  # kept, so that no other object can get its id()
-        self.page_id = page.id
-        self.page: Page | None = page  # None: the spider yields one itself
-        self.pending = 0  # requests and items that were yielded and are not handled yet
-        self.is_exhausted = False  # the callback will yield nothing more
+    origin: Response | Failure  # kept, so that no other object can get its id()
+    page_id: int
+    page: Page | None  # None: the spider yields one itself
+    pending: int = 0  # requests and items that were yielded and are not handled yet
+    is_exhausted: bool = False  # the callback will yield nothing more
 
 
 class PendingCallbacks:
@@ -60,7 +58,7 @@ class PendingCallbacks:
 
     def begin(self, origin: Response | Failure, page: Page) -> None:
         """Note that the spider receives *origin*; *page* ends the lease unless the spider yields a `Page` itself."""
-        self._callbacks[id(origin)] = _Callback(origin, page)
+        self._callbacks[id(origin)] = _Callback(origin, page.id, page)
         self._pages.add(page.id)
 
     def record_output(self, origin: Response | Failure, output: Any) -> None:

@@ -15,7 +15,6 @@ from crawlers.inputs.rule_settings import rule_options
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
-from crawlers.lab.simulation.web_generator import PROFILES
 from crawlers.storage.files.csv_tables import write_table
 
 if TYPE_CHECKING:
@@ -29,16 +28,6 @@ if TYPE_CHECKING:
 HELP = "compares rules on synthetic webs that are fitted to BeeBot's tables."
 CHUNK = 4  # webs per task of a process
 FEWEST_IN_PARALLEL = 8  # webs; starting processes takes longer than measuring fewer
-PAPER = {  # links found with 2000 pages: BeeBot, table 2
-    "universities": {"trivial": 1337, "gittins": 774, "ucb1": 1447},
-    "institutes": {"trivial": 417, "gittins": 816, "ucb1": 457},
-    "sample": {"trivial": 949, "gittins": 994, "ucb1": 1078},
-}
-PAPER_BUDGET = 2000
-HONEST = (
-    "The paper's figures are single crawls, ours are means over very different webs: where our order differs, "
-    "some single webs show the paper's order, but it is not the expected one."
-)
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -69,8 +58,6 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     tables = {name: compare(webs, SUITES[name].groups) for name, webs in by_suite.items()}
     for name, rows in tables.items():
         print(f"{name}: {len(by_suite[name])} webs, {budget} pages each\n{_table(rows)}\n")
-    if budget == PAPER_BUDGET and set(tables) & set(PROFILES):
-        print(_beside_the_paper(tables))
     if opts.out:
         _write(Path(opts.out), measured, budget)
         print(f"{opts.out}: {len(measured)} webs")
@@ -97,16 +84,6 @@ def _table(rows: Iterable[Row]) -> str:
         if row.rule != OMNISCIENT
     ]
     return "\n".join(lines)
-
-
-def _beside_the_paper(tables: dict[str, list[Row]]) -> str:
-    lines = [f"{'table 2 of the paper and ours':32} {'R1 trivial':>14} {'R2 gittins':>14} {'R3 ucb1':>14}"]
-    for profile in PROFILES:
-        ours = {row.rule: f"{row.mean:.0f}" for row in tables.get(profile, [])}
-        if ours:
-            cells = [f"{links} / {ours.get(rule, '-')}" for rule, links in PAPER[profile].items()]
-            lines.append(f"{profile:32} " + " ".join(f"{cell:>14}" for cell in cells))
-    return "\n".join([*lines, HONEST])
 
 
 def _write(path: Path, measured: Iterable[Measured], page_budget: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,15 +27,13 @@ class _Form(NamedTuple):
     general: tuple[str, ...]
 
 
+@dataclass(slots=True)
 class _Yield:
     """The new articles of the pages of a form, and their number; earlier ones count less."""
 
-    __slots__ = ("articles", "is_good", "pages")
-
-    def __init__(self) -> None:
-        self.articles = 0.0
-        self.pages = 0.0
-        self.is_good = False
+    articles: float = 0.0
+    pages: float = 0.0
+    is_good: bool = False
 
     def add(self, articles: float) -> None:
         self.articles = MEMORY * self.articles + articles

@@ -23,10 +23,3 @@ def test_table_and_file_have_every_rule_on_every_web_with_one_process_and_with_t
     assert len(rows) == 9 * 5 * 40  # webs, rules with the two oracles, checkpoints
     assert {row["rule"] for row in rows} == {"auto", "gittins", "trivial", "oracle", "omniscient"}
     assert {row["pages"] for row in rows if row["web"] == "8"} == {str(3 * step) for step in range(1, 41)}
-
-
-def test_figures_of_the_paper_are_shown_if_the_budget_is_the_same(project):
-    output = simulated(project, "--profile", "sample", "--webs", "1", "--rules", "gittins,ucb1")
-    assert "table 2 of the paper and ours" in output
-    assert "949 / " in output
-    assert "table 2" not in simulated(project, "--profile", "sample", "--webs", "1", "--budget", "50")
