@@ -25,24 +25,14 @@ def test_site_passes_through_all_waits(engine):
     lease = site.one(NOW + 2)
     frontier.release(lease, frontier.gate(site.id).back_off(NOW + 2, 60.0), failed=True)
     assert frontier.schedule.wait_counts() == {Wait.REST: 1}
-
-
-def test_site_waits_for_a_retry_of_its_last_page(engine):
-    site = Site(engine)
-    site.add("/a/")
-    site.frontier.release(site.one(), NOW + 30, "timeout", failed=True)
-    assert site.frontier.schedule.wait_counts() == {Wait.RETRY: 1}
-    site.end(site.one(NOW + 30))
-    assert site.frontier.schedule.wait_counts() == {Wait.NOTHING: 1}
-
-
-def test_closed_site_is_not_counted(engine):
-    frontier = engine.frontier()
-    one, other = Site(engine, frontier), Site(engine, frontier)
-    one.add("/a/")
+    other = Site(engine, frontier)
     other.add("/a/")
-    frontier.close_site(one.id, NOW)
+    frontier.close_site(site.id, NOW)
     assert frontier.schedule.wait_counts() == {Wait.READY: 1}
+    frontier.release(other.one(), NOW + 30, "timeout", failed=True)
+    assert frontier.schedule.wait_counts() == {Wait.RETRY: 1}
+    other.end(other.one(NOW + 30))
+    assert frontier.schedule.wait_counts() == {Wait.NOTHING: 1}
 
 
 def test_each_site_is_counted_once_in_any_history(engine):

@@ -65,11 +65,11 @@ def begin(
 
 
 class NothingPending:
-    """A writer that has committed everything, and counts how many times it is waited for."""
+    """A writer that has committed everything, and notes what it is waited for."""
 
-    def __init__(self) -> None:
-        self.submitted = 0
-        self.waits = 0
+    def __init__(self, submitted: int = 0) -> None:
+        self.submitted = submitted
+        self.waited: list[int] = []
 
     def wait_for(self, number: int) -> None:
-        self.waits += 1
+        self.waited.append(number)

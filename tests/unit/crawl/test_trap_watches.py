@@ -195,14 +195,7 @@ def leased(crawl):
     return next(filter(None, attempts), [])
 
 
-def crawled(
-    opened,
-    site,
-    *,
-    kill_after=0,
-    reverse=False,
-    listed=(),
-):
+def crawled(opened, site, *, kill_after=0, reverse=False, listed=()):
     """Read a site breadth first; return the paths that were read, and those that were left out."""
     sites = {"sites": [SiteLimits(SITE, parallel=8)]}
     crawl = opened(sites)

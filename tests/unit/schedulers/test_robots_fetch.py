@@ -88,17 +88,17 @@ def to(path):
     return Redirect(resolve(SITE, path), "")
 
 
-def test_bytes_that_are_not_text_are_replaced_and_zeros_removed(fetch):
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"User\0-agent: \xff*", "User-agent: \ufffd*"),  # zeros are removed, and what is not text is replaced
+        (b"User-agent: *\r\nDisallow: /" + b"c" * MAX_BYTES, "User-agent: *\r"),  # only whole lines are read
+    ],
+)
+def test_text_is_the_beginning_of_the_body(fetch, body, text):
     one = fetch()
-    one.respond(200, b"User\0-agent: \xff*")
-    assert one.result() == (200, "User-agent: \ufffd*")
-
-
-def test_only_whole_lines_at_the_beginning_of_a_large_file_are_read(fetch):
-    one = fetch()
-    begin = b"User-agent: *\r\nDisallow: /a\r\n"
-    one.respond(200, begin + b"Disallow: /b/" + b"c" * MAX_BYTES)
-    assert one.result() == (200, begin.decode()[:-1])
+    one.respond(200, body)
+    assert one.result() == (200, text)
 
 
 def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
@@ -151,12 +151,9 @@ def test_permanent_failure_is_reported_at_once(fetch):
     assert one.result() == (UNREACHABLE, "too_large")
 
 
-@pytest.mark.parametrize(("timeout_s", "used_s"), [(60.0, MAX_TIMEOUT_S), (5.0, 5.0)])
-def test_unresponsive_hosts_are_given_up_early(fetch, timeout_s, used_s):
-    assert fetch(timeout_s=timeout_s).next_request().meta["download_timeout"] == used_s
-
-
-def test_unresponsive_hosts_leave_room_for_others(fetch):
+def test_unresponsive_hosts_are_given_up_early_and_leave_room_for_others(fetch):
+    for timeout_s, used_s in ((60.0, MAX_TIMEOUT_S), (5.0, 5.0)):
+        assert fetch(timeout_s=timeout_s).next_request().meta["download_timeout"] == used_s
     one = fetch(most=2)
     for number in range(2):
         one.robots.enqueue(number, f"http://s{number}.test")

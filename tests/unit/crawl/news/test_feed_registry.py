@@ -63,24 +63,18 @@ def test_removed_feed_in_a_usual_place_is_not_tried():
 @pytest.mark.parametrize(
     ("url", "named_by", "owner"),
     [
-        (f"{HERE}/rss", None, HERE),
-        (f"{HERE}/rss", THERE, HERE),
-        ("http://feeds.here.test/rss", None, HERE),
-        (f"{UNOWNED}/rss", None, None),
-        (f"{UNOWNED}/rss", THERE, THERE),
-        (f"{UNOWNED}/rss", "http://stranger.test", None),
+        (f"{HERE}/rss", [], HERE),
+        (f"{HERE}/rss", [THERE], HERE),
+        ("http://feeds.here.test/rss", [], HERE),
+        (f"{UNOWNED}/rss", [], None),
+        (f"{UNOWNED}/rss", [THERE], THERE),
+        (f"{UNOWNED}/rss", [THERE, HERE], THERE),  # the first one
+        (f"{UNOWNED}/rss", ["http://stranger.test"], None),
     ],
 )
-def test_feed_belongs_to_the_source_of_its_site_or_of_the_page_that_names_it(url, named_by, owner):
+def test_feed_belongs_to_the_source_of_its_site_or_of_the_first_page_that_names_it(url, named_by, owner):
     feeds = places()
-    if named_by:
-        feeds.wanted(f"{named_by}/", [target(url)])
+    for site in named_by:
+        feeds.wanted(f"{site}/", [target(url)])
     assert feeds.owner(url, key(url)) == owner
     assert kept(feeds, url) == ([(owner, url, FEED)] if owner else [])
-
-
-def test_feed_of_two_sources_belongs_to_the_first_one_that_names_it():
-    feeds = places()
-    for site in (THERE, HERE):
-        feeds.wanted(f"{site}/", [target(f"{UNOWNED}/rss")])
-    assert feeds.owner(f"{UNOWNED}/rss", key(f"{UNOWNED}/rss")) == THERE

@@ -18,6 +18,7 @@ from crawlers.storage.news.stored_polls import QueuedSite
 from crawlers.storage.schema.tables import SiteRules
 from crawlers.storage.site_rows import SiteRow
 from tests.support.frontier_engine import Engine
+from tests.support.stored_rows import NothingPending
 
 NAME, NOW = "http://one.test", 1e9
 LESS = QueueSlot(OTHER, 0.01)
@@ -41,17 +42,6 @@ class Rules:
         return self.word
 
 
-class Commits:
-    """A writer that commits nothing by itself."""
-
-    def __init__(self):
-        self.submitted = 7
-        self.waited: list[int] = []
-
-    def wait_for(self, number):
-        self.waited.append(number)
-
-
 @pytest.fixture
 def frontier(database):
     one = Engine(database).frontier(ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)))
@@ -61,7 +51,7 @@ def frontier(database):
 
 def requeue_of(rules, frontier):
     """Return one that never judges pages again, as long as no rules are learnt."""
-    return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05), Commits())
+    return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05), NothingPending(7))
 
 
 def add(frontier, *paths, slot=LESS, site_id=1, name=NAME):

@@ -154,8 +154,7 @@ def feed(*urls):
 
 
 def test_announced_article_of_another_source_is_queued_by_its_worker(begun):
-    one, two = begun(), begun()
-    first, second = shared(one, two)
+    first, second = shared(begun(), begun())
     first.read(first.due()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
     second.round()
     assert second.slot(f"{B}/story") == (FRESH, NOW - 60.0)
@@ -167,8 +166,7 @@ def test_announced_article_of_another_source_is_queued_by_its_worker(begun):
 
 
 def test_page_that_was_read_before_a_feed_of_another_worker_announced_it_is_read_again(begun):
-    one, two = begun(), begun()
-    first, second = shared(one, two)
+    first, second = shared(begun(), begun())
     second.read(second.due()[f"{B}/"], f"{B}/story")
     assert f"{B}/story" in second.read_all()
     first.read(first.due()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
@@ -180,8 +178,7 @@ def test_page_that_was_read_before_a_feed_of_another_worker_announced_it_is_read
 
 
 def test_links_to_sources_of_others_get_the_slots_of_their_rules(begun):
-    one, two = begun(), begun()
-    first, second = shared(one, two)
+    first, second = shared(begun(), begun())
     second.policy.classifier.replace("b.test", [UrlRule(r"/news/.*", 1.0, LEARNT)])
     first.read(first.due()[f"{A}/"], f"{B}/news/1", f"{B}/about")
     second.round()
@@ -190,8 +187,7 @@ def test_links_to_sources_of_others_get_the_slots_of_their_rules(begun):
 
 
 def test_all_feeds_that_a_page_of_another_worker_names_are_those_of_its_source(begun):
-    one, two = begun(), begun()
-    first, second = shared(one, two)
+    first, second = shared(begun(), begun())
     feeds = [f"{B}/feed-{number}" for number in range(3)]
     first.read(first.due()[f"{A}/"], *feeds, news=News(PAGE, feeds=[target(url) for url in feeds]))
     second.round()
@@ -220,8 +216,7 @@ def test_polls_and_rules_move_with_their_source(begun):
 
 
 def test_downloads_of_all_workers_are_counted_in_one_iteration(begun):
-    one, two = begun(NEWS_ITERATION_PAGES=3), begun(NEWS_ITERATION_PAGES=3)
-    first, second = shared(one, two)
+    first, second = shared(begun(NEWS_ITERATION_PAGES=3), begun(NEWS_ITERATION_PAGES=3))
     found = first.due()
     first.read(found[f"{A}/feed"], *(f"{A}/{n}" for n in range(2)), news=feed(*(f"{A}/{n}" for n in range(2))))
     second.read(second.due()[f"{B}/"])
@@ -247,8 +242,7 @@ def test_crawl_does_not_end_early_before_all_claimed_sources_are_open(begun):
 
 
 def test_crawl_that_ends_early_ends_when_no_worker_has_anything_due(begun):
-    one, two = begun(NEWS_ONCE=1), begun(NEWS_ONCE=1)
-    first, second = shared(one, two)
+    first, second = shared(begun(NEWS_ONCE=1), begun(NEWS_ONCE=1))
     for worker in (first, second):
         worker.read_all()
     ((due,),) = first.rows(f"SELECT count(*) FROM poll WHERE due_at > {NOW}")
