@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: each URL once, near ones first, in the best variant found."""
+"""The frontier's contract: each URL once, near ones first, in the best variant found."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: queue slots of URLs, and scheduled revisits."""
+"""The frontier's contract: queue slots of URLs, and scheduled revisits."""
 
 import json
 

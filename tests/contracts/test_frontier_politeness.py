@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: the politeness towards hosts, and the time of the next lease."""
+"""The frontier's contract: the politeness towards hosts, and the time of the next lease."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: how a lease ends, by a page, a redirect or a release."""
+"""The frontier's contract: how a lease ends, by a page, a redirect or a release."""
 
 import pytest
 

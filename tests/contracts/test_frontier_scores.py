@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: the best page of all comes first, and no cash is lost."""
+"""The frontier's contract: the best page of all comes first, and no cash is lost."""
 
 import math
 

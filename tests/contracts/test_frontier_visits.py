@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: revisits of a page, and links between sites."""
+"""The frontier's contract: revisits of a page, and links between sites."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: with a page budget, the crawl waits for good sites, but never for long."""
+"""The frontier's contract: with a page budget, the crawl waits for good sites, but never for long."""
 
 from __future__ import annotations
 

@@ -15,12 +15,9 @@ SITE = "http://a.test"
 PLACE = LinkPlace("ul/li", "nav/ul/li", "All the news")
 
 
-def target(path):
-    return resolve(SITE, path)
-
-
-NEWS = target("/news/1")
+NEWS = resolve(SITE, "/news/1")
 FOUND = Origin(1, 0, 7, places={NEWS.key: PLACE})
+ROW = [*link_features(SITE, NEWS.url, 1, 7, PLACE)]
 
 
 @pytest.fixture
@@ -33,18 +30,14 @@ def learning(values):
     return LinkLearning(values, None)
 
 
-def row(place=PLACE, found_on=7):
-    return [*link_features(SITE, NEWS.url, 1, found_on, place)]
-
-
 def test_reward_of_a_leased_page_teaches_and_that_of_a_forgotten_one_does_not(learning, values):
     learning.add_link(3, SITE, NEWS, FOUND)
     learning.learn_reward(3, 9.0)
-    learnt = values.parts(row())
+    learnt = values.parts(ROW)
     assert sum(learnt) > 0
     learning.forget([3, 4])
     learning.learn_reward(3, 0.0)
-    assert values.parts(row()) == learnt
+    assert values.parts(ROW) == learnt
 
 
 def test_pulls_teach_what_the_pages_taught_when_they_ended(learning, values):
@@ -52,11 +45,11 @@ def test_pulls_teach_what_the_pages_taught_when_they_ended(learning, values):
     learning.add_link(3, SITE, NEWS, FOUND)
     for reward in rewards:
         learning.learn_reward(3, reward)
-    text = text_of(np.array(row(), np.uint32))
+    text = text_of(np.array(ROW, np.uint32))
     pulls = [Pull(1, 50.0), *(Pull(1, reward, text) for reward in rewards), Pull(1, 7.0)]
     resumed = LinkValues()
     assert [*LinkLearning(resumed, None).learn(pulls)] == pulls, "rules learn from all of them"
-    assert resumed.parts(row()) == values.parts(row())
+    assert resumed.parts(ROW) == values.parts(ROW)
     backwards = LinkValues()
     list(LinkLearning(backwards, None).learn(pulls[::-1]))
-    assert backwards.parts(row()) != values.parts(row()), "their order counts"
+    assert backwards.parts(ROW) != values.parts(ROW), "their order counts"
