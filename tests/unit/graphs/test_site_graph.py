@@ -1,6 +1,5 @@
 """The graph of a site is a function of the web: redirects followed, duplicates merged, in any order of pages."""
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -52,41 +51,6 @@ def test_duplicates_are_one_node_at_the_lowest_of_their_levels(database):
         ("http://a.test/end/", 0, 1),
     ]
     assert edges == [(1, [(2, 7)]), (2, [(3, 1)]), (3, [(2, 1)])]
-
-
-def test_links_between_duplicates_and_self_links_are_not_edges(database):
-    pages = [Stored("/", 0, links={0: 2, 1: 1}, body="same"), Stored("/index/", 1, links={0: 1}, body="same")]
-    edges, nodes = graph_of(database, pages)
-    assert edges == [(1, [])]
-    assert (nodes[0].in_degree, nodes[0].out_degree) == (0, 0)
-
-
-def test_links_to_redirects_lead_to_their_final_targets(database):
-    pages = [
-        Stored("/", 0, links={1: 1, 2: 1, 3: 1}),
-        Stored("/r1/", 1, MOVED, moved_to=2),
-        Stored("/r2/", 1, MOVED, moved_to=3),
-        Stored("/end/", 1),
-    ]
-    edges, nodes = graph_of(database, pages)
-    assert edges == [(1, [(2, 3)]), (2, [])]
-    assert len(nodes) == 2
-
-
-@pytest.mark.parametrize(
-    "ends",
-    [
-        [Stored("/r1/", 1, MOVED, moved_to=2), Stored("/r2/", 1, MOVED, moved_to=1)],
-        [Stored("/r1/", 1, MOVED, moved_to=1), Stored("/r2/", 1, MOVED, moved_to=1)],
-        [Stored("/r1/", 1, MOVED, moved_to=2), Stored("/r2/", 1, REFUSED)],
-        [Stored("/r1/", 1, MOVED), Stored("/r2/", 1, MOVED)],
-    ],
-    ids=["circle", "itself", "refused", "nowhere"],
-)
-def test_links_to_redirects_without_a_final_target_are_not_edges(database, ends):
-    edges, nodes = graph_of(database, [Stored("/", 0, links={1: 1, 2: 1}), *ends])
-    assert edges == [(1, [])]
-    assert (len(nodes), nodes[0].external_links) == (1, 0)
 
 
 def test_links_to_redirects_that_leave_the_site_count_as_external_once(database):

@@ -238,6 +238,12 @@ def test_length_of_a_body(method, lines, length, is_partial):
     assert one.ends_with_connection is is_partial
 
 
+def test_headers_of_the_connection_are_left_out_and_folded_ones_joined():
+    one = transfer()
+    taken(one, b"HTTP/1.1 200 OK", b"Connection: close", b"x-a: 1 ", b"X-A:\t2", b" 3", b"odd:\xff", b"")
+    assert one.headers == {b"X-A": [b"1", b"2 3"], b"Odd": [b"\xff"]}
+
+
 # Bodies
 
 

@@ -148,3 +148,17 @@ def test_page_is_read_once_and_a_repeated_batch_adds_nothing(weights, history, p
     assert scores.queue(page) == GONE
     assert not scores.fetched(page, links)
     assert {one: (scores.queue(one), *scores.record(one)) for one in PAGES} == before
+
+
+def test_target_inherits_the_better_parts():
+    scores = TopicScores(STRATEGIES["mixed"])
+    scores.recall(1, 0, (0.9, 5, 0.1))
+    scores.recall(2, 0, (0.2, 3, 0.7))
+    assert list(scores.record_alias(1, 2)) == [2]
+    assert scores.record(2) == (0.9, 3, 0.7)
+    assert scores.record(1) == (0.9, 5, 0.1)
+    scores.recall(3, 0, (0.1, 9, 0.0))
+    assert not scores.record_alias(3, 2), "no part is better"
+    assert not scores.record_alias(2, 77)
+    assert scores.queue(77) == GONE, "an unknown target stays unknown"
+    assert scores.queue(2) == GONE

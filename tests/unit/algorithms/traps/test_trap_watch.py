@@ -166,23 +166,6 @@ def test_order_within_levels_changes_no_verdict_at_the_bounds():
     assert cuts > 30  # otherwise nothing was compared
 
 
-@pytest.mark.parametrize("site", [Calendar, lambda: Listing(2_000, 3), Sessions])
-@pytest.mark.parametrize("stop", [0, 100, 260, 400])
-def test_stored_pages_of_an_interrupted_crawl_restore_the_watch(site, stop):
-    watch = TrapWatch()
-    pages, cuts = crawl(site(), watch)
-    cut_urls = list(cuts)[:20] + [page[0] for page in pages[:20]]
-    restored = TrapWatch()
-    # the pages that were stored when the crawl stopped within a level, in order of levels
-    for page in sorted(pages[:stop], key=lambda page: (page[1], page[2])):
-        restored.observe(*page)
-    for page in pages[stop:]:
-        assert restored.verdict(page[0], page[1]) is None
-        restored.observe(*page)
-    last = pages[-1][1] + 1
-    assert [restored.verdict(url, last) for url in cut_urls] == [watch.verdict(url, last) for url in cut_urls]
-
-
 def test_trap_behind_a_rich_part_of_the_same_pattern_is_cut():
     watch = TrapWatch()
     rng = random.Random(3)

@@ -142,17 +142,12 @@ def test_long_dates_of_cldr_are_read_in_their_language(locale):
 @pytest.mark.parametrize(
     ("text", "languages", "expected"),
     [
-        ("3. listopada 2024.", ["hr"], "2024-10-03"),
-        ("3 listopada 2024", ["pl"], "2024-11-03"),
         ("3. listopad 2024", ["cs"], "2024-11-03"),
         ("3 listopada 2024", ["en", "pl"], "2024-11-03"),  # a template in English, in Poland
         ("3 listopada 2024", [], None),
         ("3 listopada 2024", ["en"], None),
-        ("3. lipnja 2024.", ["hr"], "2024-06-03"),
-        ("3 lipca 2024", ["pl"], "2024-07-03"),
         ("3. lipnja 2024", [], "2024-06-03"),
         ("3 lip 2024", [], None),
-        ("3. marraskuuta 2024", ["fi"], "2024-11-03"),
         ("3. marraskuuta 2024", [], "2024-11-03"),
         ("mar. 7 mai 2024", ["fr"], "2024-05-07"),  # a Tuesday
         ("3 May 2024", ["uk", "ru"], "2024-05-03"),  # machines write English
@@ -187,13 +182,9 @@ def test_language_or_country_decides_what_an_ambiguous_date_means(text, language
         ("民國113年5月3日", "zh", "2024-05-03"),
         ("２０２４年５月３日（金）", "ja", "2024-05-03"),
         ("2024. 5. 3. 오후 2:30", "ko", "2024-05-03"),
-        ("2024년 5월 3일 금요일", "ko", "2024-05-03"),
         ("ngày 3 tháng 5 năm 2024", "vi", "2024-05-03"),
         ("3 tháng 12, 2024", "vi", "2024-12-03"),
         ("03/05/2024 14:30", "vi", "2024-05-03"),
-        ("2024. gada 3. maijs", "lv", "2024-05-03"),
-        ("2024 m. gegužės 3 d.", "lt", "2024-05-03"),
-        ("3 de maig del 2024", "ca", "2024-05-03"),
         ("2024ko maiatzaren 3a", "eu", "2024-05-03"),
         ("3 أيار 2024", "ar", "2024-05-03"),
         ("٣ مايو ٢٠٢٤", "ar", "2024-05-03"),
