@@ -45,3 +45,11 @@ def test_crawls_of_one_name_have_folders_of_their_own_if_that_is_wanted(tmp_path
     written = contents(tmp_path / "result" / "sitegraph-1")
     assert {"web_fragment.gexf", "top.csv"} <= written.keys()
     assert any(name.endswith(".nodes.csv") for name in written)
+
+
+def test_no_results_are_written_without_formats_and_tables(tmp_path):
+    project = Project(tmp_path, GRAPH_FORMATS="", RESULT_TABLES="")
+    with Web(site=pages(BODIES)) as web:
+        assert project.crawl(web.hosts()).status == 0
+    assert not project.result.exists()
+    assert project.states == ["finished"]

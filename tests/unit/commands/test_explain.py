@@ -68,7 +68,6 @@ def explain(crawled, explain_in):
         ("mailto:somebody@mail.example", ["a bad link: scheme mailto", "not followed"]),
     ],
 )
-@pytest.mark.both_stores
 def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
     result = explain(crawled[1] + path if path.startswith("/") else path)
     assert (result.status, result.errors) == (0, READING)
@@ -76,7 +75,6 @@ def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
     assert not missing, result.output
 
 
-@pytest.mark.both_stores
 def test_explain_is_a_scrapy_command(crawled):
     project, first_site, _ = crawled
     outcome = project.run("explain", first_site + "/a.html", "--crawl", "mine")

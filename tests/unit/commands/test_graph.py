@@ -129,7 +129,6 @@ def ranked(outcome, folder):
         return list(csv.DictReader(lines))
 
 
-@pytest.mark.both_stores
 def test_top_by_pagerank_needs_only_the_stored_links(crawled, tmp_path):
     project, _, second_site = crawled
     outcome = project.run("graph", "--folder", str(tmp_path), "--top", "3", "--pagerank")

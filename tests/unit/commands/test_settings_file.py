@@ -28,21 +28,18 @@ def test_crawl_uses_the_settings_of_the_file(tmp_path, arguments, levels, name):
     assert {path.suffix for path in (tmp_path / "result").glob("127*.nodes.*")} == {".csv"}
 
 
+TYPO = ("MAX_LEVLE = 3\n", "crawl.toml: unknown setting MAX_LEVLE")
+
+
 @pytest.mark.parametrize(
-    "command",
+    ("command", "text", "sentence"),
     [
-        ["crawl", "sitegraph", "-a", "hosts=a.example"],
-        ["explain", "http://a.example"],
-        ["graph"],
-        ["lab", "report"],
-        ["sites", "list"],
-    ],
-)
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("MAX_LEVLE = 3\n", "crawl.toml: unknown setting MAX_LEVLE"),
-        ('SETTINGS_FILE = "other.toml"\n', "one file can't include another"),
+        (["crawl", "sitegraph", "-a", "hosts=a.example"], *TYPO),
+        (["explain", "http://a.example"], *TYPO),
+        (["graph"], *TYPO),
+        (["lab", "report"], *TYPO),
+        (["sites", "list"], *TYPO),
+        (["graph"], 'SETTINGS_FILE = "other.toml"\n', "one file can't include another"),
     ],
 )
 def test_mistake_in_the_file_is_one_sentence_of_every_command(tmp_path, command, text, sentence):

@@ -57,7 +57,6 @@ def test_seeds_are_imported_listed_disabled_exported_and_removed(project):
     assert seeds(project) == before
 
 
-@pytest.mark.both_stores
 def test_list_shows_the_results_of_the_last_crawl(crawled):
     project, first_site, second_site = crawled
     hidden = project.run("sites", "list")

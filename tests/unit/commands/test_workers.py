@@ -16,8 +16,6 @@ from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import PAUSE, STOP
 from tests.support.command_here import run_here
 
-pytestmark = pytest.mark.both_stores
-
 
 @pytest.fixture
 def locks():
@@ -72,6 +70,7 @@ def test_crawl_is_paused_resumed_and_stopped(database, database_url, begun, caps
     ]
 
 
+@pytest.mark.both_stores
 def test_worker_that_was_killed_is_dead(database, database_url, begun, locks, capsys):
     locks[0].release()
     assert run_here(Command(), database_url) == 0

@@ -1,4 +1,4 @@
-"""Graphs are written at the end, a crawl can be stopped, and pages are logged only on request."""
+"""Pages are logged only on request, errors always."""
 
 import logging
 
@@ -10,30 +10,12 @@ from twisted.python.failure import Failure
 
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.spiders.base import SiteSpider
-from tests.support.running import Project
-from tests.support.sites.server import Web, links, pages
-
-BODIES = {"/": links("/a", "/b"), "/a": links("/"), "/b": "<p>b"}
 
 
 def crawler(**settings):
     made = Crawler(Spider, settings)
     made.spider = SiteSpider(name="x")
     return made
-
-
-# Graphs
-
-
-def test_no_results_are_written_without_formats_and_tables(tmp_path):
-    project = Project(tmp_path, GRAPH_FORMATS="", RESULT_TABLES="")
-    with Web(site=pages(BODIES)) as web:
-        assert project.crawl(web.hosts()).status == 0
-    assert not (tmp_path / "result").exists()
-    assert project.outcomes == [("finished", "finished")]
-
-
-# Log lines
 
 
 @pytest.mark.parametrize(
