@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from crawlers.storage.schema.tables import crawler_setting
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import SettingRow, crawler_setting
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import Connection, Select
 
     from crawlers.storage.database import Database
@@ -26,6 +30,11 @@ def recorded(connection: Connection, crawl_id: int, *names: str) -> dict[str, st
     if names:
         statement = statement.where(crawler_setting.c.name.in_(names))
     return {name: value for name, value in connection.execute(statement)}
+
+
+def record(connection: Connection, crawl_id: int, values: Mapping[str, Any]) -> None:
+    """Store settings of a crawl, or values that are stored like some, as texts."""
+    write_changes(connection, ChangeSet(*(SettingRow(crawl_id, name, str(value)) for name, value in values.items())))
 
 
 def settings_of(database: Database, crawl_id: int) -> dict[str, str]:

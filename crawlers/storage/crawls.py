@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, insert, select, text, update
+from sqlalchemy import delete, insert, select, update
 
 from crawlers import __version__
 from crawlers.algorithms.ranking.page_scores import REVISIT
@@ -22,9 +22,9 @@ from crawlers.items import State
 from crawlers.storage import workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawl_settings import recorded, setting_of
+from crawlers.storage.crawl_settings import record, recorded, setting_of
 from crawlers.storage.joining import Command, check_joining, check_mission, check_rejoining
-from crawlers.storage.locks import is_free
+from crawlers.storage.locks import is_free, lock_name
 from crawlers.storage.page_selection import reselect
 from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import FoundSeed, SettingRow, crawl, link_anchor, page, site
@@ -113,8 +113,7 @@ def begin(
     `StoreError` if there is none.
     """
     with database.write() as connection:
-        if not database.is_sqlite:  # SQLite has one writer at a time, so no other process can begin this crawl now
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
+        lock_name(connection, name)  # no other process can begin this crawl now
         server_now = workers.server_time(connection)
         ahead_s = now - server_now
         crawl_id = _undisturbed(database, connection, name, server_now)
@@ -149,7 +148,7 @@ def begin(
             opened = set_leaders(connection, opened, leader_of)
             opened = [row if row.is_new else replace(row, asked_at=asked_at) for row in opened]
             if selection is not None and reselect(connection, crawl_id, opened, selection, now):
-                write_changes(connection, grown(crawl_id))
+                record(connection, crawl_id, {GROWN: GROWN})
         if link_prior is not None:
             keep_link_prior(connection, crawl_id, link_prior)
         worker_id = workers.join(connection, crawl_id, platform.node(), os.getpid(), __version__, server_now)
@@ -157,7 +156,7 @@ def begin(
         held = frozenset(workers.claim_share(connection, crawl_id, worker_id, len(others), share))
         rows = site_rows(connection, held, ahead_s) if opened is None else [row for row in opened if row.id in held]
         excluded = frozenset(one.site for one in find_sites(connection, crawl_id, ~site.c.is_open))
-        has_grown = _has_grown(connection, crawl_id)
+        has_grown = connection.scalar(setting_of(crawl_id, GROWN)) is not None
         started_at = connection.execute(select(crawl.c.run_started_at).where(crawl.c.id == crawl_id)).scalar_one()
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
     in_order = tuple(sorted(rows, key=lambda row: row.id))
@@ -185,10 +184,6 @@ def _begin_run(connection: Connection, crawl_id: int, now: float, asked_at: floa
     connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(**nobody_s))
     began = {"control": None, "finisher_id": None, "run_started_at": now, "earlier_pulls": earlier_pulls}
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**began))
-
-
-def _has_grown(connection: Connection, crawl_id: int) -> bool:
-    return connection.scalar(setting_of(crawl_id, GROWN)) is not None
 
 
 def grown(crawl_id: int) -> ChangeSet:
@@ -222,8 +217,7 @@ def _resume(
     as_today = {name: manifest[name] for name in (COMMAND,) if name in manifest}
     values = {"state": RUNNING, "ended_at": None, "reason": None, "manifest": json.dumps(began | as_today, default=str)}
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**values))
-    if settings:
-        write_changes(connection, _recorded(crawl_id, settings))
+    record(connection, crawl_id, settings)
     return None if ended_at is None else float(ended_at)
 
 
@@ -240,12 +234,8 @@ def _insert_crawl(connection: Connection, name: str, mission: str, manifest: Map
     ).inserted_primary_key
     assert inserted is not None
     crawl_id = int(inserted[0])
-    write_changes(connection, _recorded(crawl_id, manifest.get("settings", {})))
+    record(connection, crawl_id, manifest.get("settings", {}))
     return crawl_id
-
-
-def _recorded(crawl_id: int, settings: Mapping[str, Any]) -> ChangeSet:
-    return ChangeSet(*(SettingRow(crawl_id, name, str(value)) for name, value in settings.items()))
 
 
 def is_waiting(database: Database, crawl_id: int) -> bool:

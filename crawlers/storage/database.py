@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, event, inspect, make_url, select, text
+from sqlalchemy import create_engine, event, inspect, make_url, select
 from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
@@ -26,6 +26,7 @@ from sqlalchemy.exc import (
 )
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable, StoreVersionError
+from crawlers.storage.locks import lock_name
 from crawlers.storage.schema import metadata
 from crawlers.storage.schema.tables import SCHEMA_VERSION, schema_version
 
@@ -38,25 +39,11 @@ if TYPE_CHECKING:
 CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
-CREATION_LOCK = 0x6372_6177  # "craw"; the locks of `storage.locks` are pairs, a separate key space in PostgreSQL
 SILENCE_S = 7.5  # of a server, until it is given up: see `server_connection`
-# Exceptions of psycopg, which is an extra, for what has nothing to do with the statement and may pass. Its base class
-# is that of connections that failed without a code; a deadlock or the end of an idle transaction leaves nothing behind.
-_PASSING = {
-    "OperationalError",
-    "AdminShutdown",
-    "CrashShutdown",
-    "CannotConnectNow",
-    "ConnectionException",
-    "ConnectionFailure",
-    "ConnectionDoesNotExist",
-    "ConnectionTimeout",
-    "SqlclientUnableToEstablishSqlconnection",
-    "TooManyConnections",
-    "DeadlockDetected",
-    "IdleInTransactionSessionTimeout",
-}
-
+# Codes of PostgreSQL (SQLSTATE, or its class) for what has nothing to do with the statement and may pass: connections
+# that fail, deadlocks and the end of idle transactions, which leave nothing behind, and servers that stop or start.
+_PASSING = ("08", "25P03", "40P01", "53300", "57P01", "57P02", "57P03")
+_NO_TABLE, _NO_COLUMN = "42P01", "42703"
 
 _SECRETS = frozenset({"password", "passfile", "sslpassword", "sslkey", "service"})  # parameters of libpq
 
@@ -98,9 +85,7 @@ class Database:
         if not create:
             raise StoreVersionError(f"DATABASE_URL={self.name} has no crawl; run a crawl on it first")
         with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
-            if not self.is_sqlite:
-                # Jobs that start together may all find the tables missing. (In SQLite, BEGIN IMMEDIATE admits one.)
-                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": CREATION_LOCK})
+            lock_name(connection, "tables")  # jobs that start together may all find them missing
             if not self._has_tables(connection):
                 metadata.create_all(connection, checkfirst=False)
 
@@ -198,12 +183,8 @@ class Database:
             ) from error
         except DBAPIError as error:
             may_pass = _may_pass(error)
-            if not (
-                may_pass
-                or _misses_table(error)
-                or _misses_column(error)
-                or type(error) in (OperationalError, DatabaseError, InterfaceError)
-            ):
+            is_missing = _sqlstate(error) in (_NO_TABLE, _NO_COLUMN)
+            if not (may_pass or is_missing or type(error) in (OperationalError, DatabaseError, InterfaceError)):
                 raise
             raise (StoreUnavailable if may_pass else StoreError)(
                 f"{self.name} failed: {_cause(error)}; {_remedy(error)}, then run the same command again"
@@ -340,22 +321,22 @@ def _problem(error: DatabaseError) -> str:
 def _may_pass(error: DBAPIError) -> bool:
     if isinstance(error.orig, sqlite3.Error):
         return _sqlite_kind(error.orig) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-    return error.connection_invalidated or type(error.orig).__name__ in _PASSING
+    state = _sqlstate(error)
+    has_failed_without_code = not state and type(error) is OperationalError
+    return error.connection_invalidated or state.startswith(_PASSING) or has_failed_without_code
 
 
-def _misses_table(error: DBAPIError) -> bool:
-    return type(error.orig).__name__ == "UndefinedTable"  # of psycopg, which is an extra
-
-
-def _misses_column(error: DBAPIError) -> bool:
-    return type(error.orig).__name__ == "UndefinedColumn" or "no such column" in str(error.orig)
+def _sqlstate(error: DBAPIError) -> str:
+    """Return the code of an error of PostgreSQL; "" if there is none."""
+    orig: Any = error.orig
+    return "" if isinstance(orig, sqlite3.Error) else orig.sqlstate or ""
 
 
 def _remedy(error: DBAPIError) -> str:
-    if _misses_column(error):
+    if _sqlstate(error) == _NO_COLUMN or "no such column" in str(error.orig):
         return "another version of this program may have changed it: end this one"
     if not isinstance(error.orig, sqlite3.Error):
-        if _misses_table(error):
+        if _sqlstate(error) == _NO_TABLE:
             return "committed data is safe in the other tables: restore the lost one"
         return "committed data is safe: check that the server runs and has free space"
     kind = _sqlite_kind(error.orig)

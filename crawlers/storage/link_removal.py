@@ -13,13 +13,10 @@ from sqlalchemy import and_, bindparam, delete, select
 
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.errors import ConfigError
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawl_settings import setting_of
+from crawlers.storage.crawl_settings import record, setting_of
 from crawlers.storage.locks import is_free
 from crawlers.storage.schema.score_tables import link_change, link_text
 from crawlers.storage.schema.tables import (
-    SettingRow,
     bad_link,
     crawl,
     external_link,
@@ -84,7 +81,7 @@ def remove_links(database: Database, crawl_id: int, kind: str, keys: Sequence[tu
             known = {one.kind: one for one in deleted_links(connection, crawl_id)}
             before = known[kind].number if kind in known else 0
             known[kind] = DeletedLinks(kind, before + number, now)
-            write_changes(connection, ChangeSet(SettingRow(crawl_id, RECORD, json.dumps(list(known.values())))))
+            record(connection, crawl_id, {RECORD: json.dumps(list(known.values()))})
     return number
 
 

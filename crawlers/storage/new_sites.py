@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from crawlers.items import ExternalLink, State
 from crawlers.reasons import Reason
+from crawlers.storage.locks import lock_name
 from crawlers.storage.page_rows import add_external_rows
 from crawlers.storage.schema.message_tables import NO_PAGE, Message, ReturnedCash
 from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite, NewPage, SiteAvailability, page
@@ -50,9 +51,7 @@ class SiteLimit:
         names = list(dict.fromkeys(row.site for row in changes[FoundSite] if row.worker_id is None))
         names = [name for name in names if name not in self._refused]
         if names:
-            if connection.dialect.name == "postgresql":
-                lock = text("SELECT pg_advisory_xact_lock(hashtext('sites'), :crawl)")
-                connection.execute(lock, {"crawl": self._crawl_id})
+            lock_name(connection, f"sites of {self._crawl_id}")
             known = known_sites(connection, self._crawl_id, names)
             new = [name for name in names if name not in known]
             room = max(0, self._most - count_sites(connection, self._crawl_id)) if new else 0

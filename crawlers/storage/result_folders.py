@@ -10,12 +10,11 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, or_, select, text
+from sqlalchemy import func, or_, select
 
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawl_settings import setting_of
-from crawlers.storage.schema.tables import SettingRow, crawl, crawler_setting
+from crawlers.storage.crawl_settings import record, setting_of
+from crawlers.storage.locks import lock_name
+from crawlers.storage.schema.tables import crawl, crawler_setting
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -35,17 +34,14 @@ def claimed_folder(database: Database, crawl_id: int, wanted: Path, *, is_own: b
     its own, so a running crawl makes it when its writer is closed.
     """
     with database.write() as connection:
-        if not database.is_sqlite:  # SQLite has one writer at a time
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('result folder'))"))
+        lock_name(connection, "result folder")
         folder = free_folder(connection, crawl_id, wanted, is_own=is_own)
         own = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
         claims = {row.name: row.value for row in connection.execute(own.where(_IS_CLAIM))}
         latest = str(folder.absolute())
         former = claims.pop(FOLDER, latest)
-        changes = ChangeSet(SettingRow(crawl_id, FOLDER, latest))
-        if former not in (latest, *claims.values()):
-            changes.add(SettingRow(crawl_id, f"{FOLDER} {len(claims) + 2}", former))
-        write_changes(connection, changes)
+        further = {f"{FOLDER} {len(claims) + 2}": former} if former not in (latest, *claims.values()) else {}
+        record(connection, crawl_id, {FOLDER: latest, **further})
     return folder
 
 

@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.ranking.link_features import TABLE_SIZE, features_of
 from crawlers.errors import StoreError
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawl_settings import setting_of
-from crawlers.storage.schema.tables import SettingRow
+from crawlers.storage.crawl_settings import record, setting_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +53,7 @@ WEIGHTS = "LINK_WEIGHTS"  # stored like a setting; LINK_PRIOR is their name
 def keep_link_prior(connection: Connection, crawl_id: int, first: Callable[[], LinkPrior]) -> None:
     """Store what *first* returns, unless the crawl has weights; raises what *first* raises."""
     if connection.scalar(setting_of(crawl_id, WEIGHTS)) is None:
-        text = json.dumps(first(), sort_keys=True)
-        write_changes(connection, ChangeSet(SettingRow(crawl_id, WEIGHTS, text)))
+        record(connection, crawl_id, {WEIGHTS: json.dumps(first(), sort_keys=True)})
 
 
 def stored_link_prior(connection: Connection, crawl_id: int) -> LinkPrior:

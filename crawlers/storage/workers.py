@@ -24,16 +24,15 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.workers.sharing import BLOCK, block, promises_enough, to_take
 from crawlers.errors import ClaimsLost
 from crawlers.items import State
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.news_tables import poll
 from crawlers.storage.schema.score_tables import importance, news_score, order_totals
-from crawlers.storage.schema.tables import ClaimedSite, crawl, page, pull, site, worker
+from crawlers.storage.schema.tables import crawl, page, pull, site, worker
+from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
@@ -304,7 +303,7 @@ def claim(connection: Connection, crawl_id: int, worker_id: int, limit: int, *, 
         _free_sources(crawl_id, idle=idle).order_by(site.c.id).limit(limit).with_for_update(of=site, skip_locked=True)
     )
     leaders = list(connection.execute(free).scalars())
-    write_changes(connection, ChangeSet(*(ClaimedSite(number, worker_id) for number in leaders)))
+    _hold(connection, leaders, worker_id)
     return sorted([*leaders, *_claim_members(connection, crawl_id, worker_id)])
 
 
@@ -314,8 +313,12 @@ def _claim_members(connection: Connection, crawl_id: int, worker_id: int) -> lis
     free = (member.c.source_id.is_not(None), member.c.worker_id.is_(None), member.c.is_open)
     held = (leader.c.id == member.c.source_id) & (leader.c.crawl_id == crawl_id) & (leader.c.worker_id == worker_id)
     members = connection.execute(select(member.c.id).join(leader, held).where(*free)).scalars().all()
-    write_changes(connection, ChangeSet(*(ClaimedSite(number, worker_id) for number in members)))
+    _hold(connection, members, worker_id)
     return list(members)
+
+
+def _hold(connection: Connection, sites: Sequence[int], worker_id: int) -> None:
+    connection.execute(update(site).where(among(site.c.id, sites)).values(worker_id=worker_id))
 
 
 def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: int, share: int) -> list[int]:

@@ -22,7 +22,7 @@ SMALL = {"STORE_BATCH_SECONDS": 0.02}
 @pytest.fixture
 def crawl(web, crawl_in):
     web.counts.clear()
-    return crawl_in("lossy", web.hosts("library", "mirror"), ADDONS=add_on("FrequentLogChecks"))
+    return crawl_in("lossy", web.hosts("library", "mirror"))
 
 
 def assert_ended_by(ended, *parts):
@@ -123,7 +123,7 @@ def test_a_result_folder_that_becomes_a_file_costs_no_page(web, crawl, undisturb
 
 def test_logs_that_become_a_file_stop_the_crawl_which_can_be_resumed(web, crawl, undisturbed):
     logs = crawl.folder / "logs"
-    assert_ended_by(run_while(web, crawl, replaced_by_file(logs)), "the logs can't be written to logs")
+    assert_ended_by(run_while(web, crawl, replaced_by_file(logs)), f"the logs can't be written to {logs}")
     assert crawl.waiting > 0
     logs.unlink()
     assert_resumed(crawl, undisturbed)

@@ -16,7 +16,6 @@ from sqlalchemy import Engine, event
 from crawlers.crawl import membership
 from crawlers.frontier import sql_store
 from crawlers.storage import writer
-from crawlers.storage.files import csv_logs
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -83,10 +82,3 @@ class FrequentStoreChecks:
     def update_settings(self, settings: BaseSettings) -> None:
         writer.CHECK_S = 0.1
         membership.ROUND_S = 0.1
-
-
-class FrequentLogChecks:
-    """Lets lines of the logs be written at once."""
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        csv_logs.FLUSH_S = -1.0

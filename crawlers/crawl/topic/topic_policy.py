@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.topic.vectors import Topic, topic_of
@@ -49,4 +50,4 @@ class TopicPolicy(CrawlPolicy):
 
     def forget(self) -> None:
         """Let the next run use another topic file, because this one has no topic yet."""
-        self._writer.submit(ChangeSet(topics.forgotten_topic(self._crawl_id)))
+        self._writer.run(partial(topics.forget_topic, crawl_id=self._crawl_id))

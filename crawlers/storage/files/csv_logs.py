@@ -6,146 +6,93 @@ import csv
 import fcntl
 import io
 import os
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING
+from logging import LogRecord, makeLogRecord
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.reasons import sentence
 from crawlers.storage.files.cells import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from crawlers.items import Page
 
 COLUMNS = ("time", "state", "status", "level", "url", "reason")
-FLUSH_S = 1.0
-MAX_CHARS = 1 << 16  # of lines that are not written yet
 
 
-class _Log:
+class _Log(WatchedFileHandler):
     """A log that is appended to, also by several processes: what is written is whole lines, in one piece.
 
     A file that was moved or removed, as by logrotate, is followed by a new one.
     """
 
+    terminator = ""
+
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._rows = io.StringIO(newline="")  # not written yet
-        self.writerow = csv.writer(self._rows).writerow
-        self._open()
+        super().__init__(path, encoding="utf-8", errors="backslashreplace")
 
-    def _open(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self._path.open("ab", buffering=0)
+    def _open(self) -> io.TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        stream = super()._open()
         try:
-            with _locked(self._file):  # only one process writes the headings
-                if os.fstat(self._file.fileno()).st_size == 0:
-                    headings = io.StringIO(newline="")
-                    csv.writer(headings).writerow(COLUMNS)
-                    self._append(headings.getvalue())
+            fcntl.flock(stream, fcntl.LOCK_EX)  # only one process writes the headings
+            if os.fstat(stream.fileno()).st_size == 0:
+                os.write(stream.fileno(), _line(COLUMNS).encode())
+            fcntl.flock(stream, fcntl.LOCK_UN)
         except OSError:
-            self._file.close()
+            stream.close()
             raise
+        return stream
 
-    @property
-    def is_full(self) -> bool:
-        return self._rows.tell() >= MAX_CHARS
-
-    def flush(self) -> None:
-        rows = self._rows.getvalue()
-        self._rows.seek(0)
-        self._rows.truncate()
-        self._append(rows)
-        try:
-            is_there = os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
-        except OSError:
-            is_there = False
-        if not is_there:
-            self._file.close()
-            self._open()
-
-    def close(self) -> None:
-        if not self._file.closed:
-            with self._file:
-                self._append(self._rows.getvalue())
-
-    def _append(self, text: str) -> None:
-        rest = memoryview(text.encode("utf-8", "backslashreplace"))
-        while rest:
-            rest = rest[self._file.write(rest) or 0 :]
-
-
-@contextmanager
-def _locked(file: IO[bytes]) -> Iterator[None]:
-    """Let no other process into the block with the same *file*."""
-    fcntl.flock(file, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(file, fcntl.LOCK_UN)
+    def handleError(self, record: LogRecord) -> None:
+        """Raise the error that is being handled."""
+        raise
 
 
 class CsvLogs:
     """Appends one line per page; a path of None disables that log. Raises `ConfigError` if a file can't be written."""
 
     def __init__(self, common: Path | None, errors: Path | None) -> None:
-        self._files: list[_Log] = []
-        self._common = self._open(common, "COMMON_LOG_FILE")
-        self._errors = self._open(errors, "ERROR_LOG_FILE")
-        self._flushed_at = 0.0
-
-    def _open(self, path: Path | None, setting: str) -> _Log | None:
-        if path is None:
-            return None
-        try:
-            log = _Log(path)
-        except OSError as error:
-            raise ConfigError(f"{setting}={path}: {error.strerror}; make it writable or name another file") from error
-        self._files.append(log)
-        return log
+        self._common = _opened(common, "COMMON_LOG_FILE")
+        self._errors = _opened(errors, "ERROR_LOG_FILE")
 
     def write(self, page: Page, now: float, *, is_error: bool, reason: str = "") -> None:
         """Log *page* at *now*, seconds since 1970. Raises `StoreError` if the logs can't be written."""
+        moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
+        texts = (guarded(page.url), guarded(reason or sentence(page.reason)))
+        record = makeLogRecord({"msg": _line((moment, page.state.name.lower(), page.status, page.level, *texts))})
         try:
-            self._write(page, now, is_error, reason)
+            for log in (*self._common, *(self._errors if is_error else ())):
+                log.handle(record)
         except OSError as error:
             raise _failed(error) from error
-
-    def _write(self, page: Page, now: float, is_error: bool, reason: str) -> None:
-        moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
-        row = (
-            moment,
-            page.state.name.lower(),
-            page.status,
-            page.level,
-            guarded(page.url),
-            guarded(reason or sentence(page.reason)),
-        )
-        if self._common is not None:
-            self._common.writerow(row)
-        if is_error and self._errors is not None:
-            self._errors.writerow(row)
-        if now - self._flushed_at > FLUSH_S or any(log.is_full for log in self._files):
-            self._flushed_at = now
-            self.flush()
-
-    def flush(self) -> None:
-        for file in self._files:
-            file.flush()
 
     def close(self) -> None:
         """Close both files. Raises `StoreError` if they can't be written."""
-        files, self._files = self._files, []
-        self._common = self._errors = None
         try:
             with ExitStack() as stack:
-                for log in files:
+                for log in (*self._common, *self._errors):
                     stack.callback(log.close)
         except OSError as error:
             raise _failed(error) from error
+
+
+def _opened(path: Path | None, setting: str) -> list[_Log]:
+    try:
+        return [] if path is None else [_Log(path)]
+    except OSError as error:
+        raise ConfigError(f"{setting}={path}: {error.strerror}; make it writable or name another file") from error
+
+
+def _line(row: Sequence[object]) -> str:
+    line = io.StringIO(newline="")
+    csv.writer(line).writerow(row)
+    return line.getvalue()
 
 
 def _failed(error: OSError) -> StoreError:

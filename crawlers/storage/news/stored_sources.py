@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sqlalchemy import bindparam, delete, insert, select, text, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import HAND
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
 from crawlers.items import ANNOUNCERS, FEED, SITEMAP, SeedChange, SiteLimits
+from crawlers.storage.locks import lock_name
 from crawlers.storage.news.stored_rules import content_rules, replace_content, replace_rules, rules_by_domain
 from crawlers.storage.schema.news_tables import feed, poll
 from crawlers.storage.schema.tables import page, seed
@@ -57,8 +58,7 @@ def save_sources(database: Database, sources: Sequence[Source], *, enable: bool 
     *enable*, later harvests include the sites by default; without it, this stays as it was.
     """
     with database.write() as connection:
-        if not database.is_sqlite:  # workers that begin at the same time save the same sources
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sources'))"))
+        lock_name(connection, "sources")  # workers that begin at the same time save the same ones
         _delete_orphans(connection)
         before = _numbers(connection)
         write_seeds(

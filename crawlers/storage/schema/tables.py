@@ -144,14 +144,6 @@ class SettingRow(NamedTuple):
     value: str
 
 
-@writes(crawler_setting, DELETE)
-class LostSetting(NamedTuple):
-    """A deleted setting of a crawl."""
-
-    crawl_id: int
-    name: str
-
-
 seed = Table(
     "seed",
     metadata,
@@ -286,14 +278,6 @@ class SiteRest(NamedTuple):
 
     id: int
     rest_until: float | None
-
-
-@writes(site, UPDATE)
-class ClaimedSite(NamedTuple):
-    """A site that a worker holds."""
-
-    id: int
-    worker_id: int
 
 
 @writes(site, UPDATE)

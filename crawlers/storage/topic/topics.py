@@ -7,13 +7,13 @@ import math
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, collate, select, update
+from sqlalchemy import bindparam, collate, delete, select, update
 
 from crawlers.algorithms.topic.terms import AUTO
 from crawlers.algorithms.topic.vectors import STRATEGIES, DocumentFrequencies, Topic, Weights
 from crawlers.storage.crawl_settings import setting_of
 from crawlers.storage.schema.score_tables import topic_page
-from crawlers.storage.schema.tables import LostSetting, SettingRow, page, site
+from crawlers.storage.schema.tables import SettingRow, crawler_setting, page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,9 +65,10 @@ def _strategy(weights: Sequence[float]) -> str:
     return named[0] if named else ", ".join(f"{one:g}" for one in weights)
 
 
-def forgotten_topic(crawl_id: int) -> LostSetting:
-    """Return the row that allows a crawl that has not read a page yet to continue with another topic."""
-    return LostSetting(crawl_id, TOPIC)
+def forget_topic(connection: Connection, crawl_id: int) -> None:
+    """Allow a crawl that has not read a page yet to continue with another topic."""
+    its = (crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC)
+    connection.execute(delete(crawler_setting).where(*its))
 
 
 def most_similar_first(connection: Connection, crawl_id: int, *columns: Any) -> Select[Any]:

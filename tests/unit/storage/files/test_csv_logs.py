@@ -61,7 +61,6 @@ def test_file_that_was_moved_is_followed_by_a_new_one(tmp_path):
     logs = CsvLogs(path, None)
     logs.write(PAGE, 10.0, is_error=False)
     path.rename(tmp_path / "old.csv")
-    logs.flush()
     logs.write(PAGE, 20.0, is_error=False)
     logs.close()
     assert len(rows_of(tmp_path / "old.csv")) == len(rows_of(path)) == 2

@@ -5,8 +5,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.storage.crawls import begin
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.topic.topics import forgotten_topic, language_of, topic_change
-from tests.support.stored_rows import write_rows
+from crawlers.storage.topic.topics import forget_topic, language_of, topic_change
 
 
 @pytest.mark.both_stores
@@ -18,7 +17,8 @@ def test_crawl_can_be_resumed_with_another_topic_after_its_topic_is_deleted(data
     crawl_id = run(one)
     with pytest.raises(ConfigError, match="topic changed"):
         run(two)
-    write_rows(database, forgotten_topic(crawl_id))
+    with database.write() as connection:
+        forget_topic(connection, crawl_id)
     assert run(two) == crawl_id
     with pytest.raises(ConfigError, match="topic changed"):
         run(one)
