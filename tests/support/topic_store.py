@@ -13,7 +13,7 @@ from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import link, page
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import new_page, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,21 +41,8 @@ def add_page(
     **columns: object,
 ) -> None:
     """Store a page, which was read if it has *terms*; otherwise *columns* give its state."""
-    row = {
-        "id": number,
-        "site_id": site,
-        "key": number,
-        "url": url,
-        "variant": 0,
-        "level": 1,
-        "hops": 0,
-        "priority": 0.0,
-        "state": int(State.DONE),
-        "found_at": 1.0,
-        "fetched_at": 1.5,
-        "state_at": 2.0,
-        **columns,
-    }
+    found = new_page(number, site, State.DONE, url=url, level=1, found_at=1.0, state_at=2.0)
+    row = {**found._asdict(), "fetched_at": 1.5, **columns}
     with database.write() as connection:
         connection.execute(insert(page).values(row))
         if terms is not None:

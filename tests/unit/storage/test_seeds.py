@@ -1,18 +1,17 @@
 """Seeds keep their numbers, are saved together or not at all, and are removed without their crawls."""
 
 import pytest
-from sqlalchemy import event, insert
+from sqlalchemy import event
 
 from crawlers.errors import ConfigError
-from crawlers.items import Seed, State
-from crawlers.storage.crawls import begin
-from crawlers.storage.schema.tables import external_link, external_url, page
+from crawlers.items import Seed
+from crawlers.storage.schema.tables import ExternalLinkRow, ExternalUrlRow
 from crawlers.storage.seeds import (
     external_urls_of,
     list_seeds,
     save_seeds,
 )
-from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import begin, new_page, write_rows
 
 A, B, C = "http://a.example", "http://b.example", "http://c.example"
 
@@ -66,25 +65,11 @@ def test_many_seeds_take_no_more_statements_than_few(database):
     assert sorted(stored.values()) == list(range(1, len(stored) + 1))
 
 
-def stored_page(number, site_id, state=State.DONE, duplicates=0):
-    url = f"http://x.example/{number}"
-    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
-    return {
-        "id": number, "site_id": site_id, "key": number, "url": url, "state": int(state), "duplicates": duplicates,
-        **unsaid,
-    }  # fmt: skip
-
-
 @pytest.mark.both_stores
 def test_external_urls_are_different_ones(database):
-    crawl = begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0), SiteRow(0, B, 1, None, 0.0)], {}, 0.0)
-    a, b = (row.id for row in crawl.sites)
-    urls = [{"id": n, "site": C, "url": f"{C}/{n}", "key": key} for n, key in ((1, 1), (2, 2), (3, 2))]
-    links = [(2, 1), (2, 2), (3, 2), (3, 3)]
-    with database.write() as connection:
-        connection.execute(insert(page), [stored_page(2, a), stored_page(3, a)])
-        connection.execute(insert(external_url), urls)
-        connection.execute(
-            insert(external_link), [{"page_id": p, "url_id": u, "context_id": 1, "count": 5} for p, u in links]
-        )
+    a, b = (row.id for row in begin(database, A, B).sites)
+    urls = (ExternalUrlRow(number, C, f"{C}/{number}", key) for number, key in ((1, 1), (2, 2), (3, 2)))
+    links = (ExternalLinkRow(source, url, 1, 5) for source, url in ((2, 1), (2, 2), (3, 2), (3, 3)))
+    write_rows(database, new_page(2, a), new_page(3, a), *urls, *links)
+    with database.read() as connection:
         assert (external_urls_of(connection, a), external_urls_of(connection, b)) == (2, 0)
