@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from functools import partial
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.addresses import host_of
 from crawlers.algorithms.workers.sharing import to_give
@@ -51,14 +51,6 @@ def batches(
                 batch, sites, known = [], len(its), sum(urls.get(row.id, 0) for row in its)
             batch.append(its)
         yield batch
-
-
-class Claimed(NamedTuple):
-    """Claimed sources, as they are stored."""
-
-    sources: Sequence[list[SiteRow]]
-    sites: Sequence[tuple[SiteRow, SiteStart]]
-    open: Callable[[float], None]  # opens the sites in the policy of the mission, with their sitemaps and networks
 
 
 class HeldSites:
@@ -127,11 +119,11 @@ class HeldSites:
         try:
             while self._claimed:
                 some = list(islice(self._claimed, SITES_AT_ONCE))
-                loaded = await self._session.reader.run(partial(self._load, some))
-                opened = list(islice(self._claimed, len(loaded.sources)))
-                if any(one is not other for one, other in zip_longest(opened, loaded.sources)):
+                loaded, take_up = await self._session.reader.run(partial(self._load, some))
+                opened = list(islice(self._claimed, len(loaded)))
+                if any(one is not other for one, other in zip_longest(opened, loaded)):
                     continue  # some were given up in the meantime
-                self._open(loaded)
+                take_up()
                 for rows in opened:
                     self._claimed.popleft()
                     if (source := self._sites.source(rows[0].id)) in self._parting:
@@ -139,8 +131,8 @@ class HeldSites:
         finally:
             self._is_opening = False
 
-    def _load(self, sources: Sequence[list[SiteRow]]) -> Claimed:
-        """Read the first of *sources*."""
+    def _load(self, sources: Sequence[list[SiteRow]]) -> tuple[list[list[SiteRow]], Callable[[], None]]:
+        """Read the first of *sources*; return them, and the function that opens their sites."""
         frontier = self._session.frontier
         some = next(batches(frontier, sources, CLAIMED_URLS_AT_ONCE))
         rows = [row for its in some for row in its]
@@ -148,27 +140,24 @@ class HeldSites:
         open_policy, open_sitemaps = self._crawl.policy.load_sites(rows), self._crawl.sitemaps.load(rows)
         networks = self._networks(rows)
 
-        def open_further(now: float) -> None:
+        def take_up() -> None:
+            now = self._crawl.clock()
+            for row, start in zip(rows, starts, strict=True):
+                self._open_site(row, now, start)
+            for row in rows:
+                self._session.adopt_links(row, now)
             self._crawl.addresses.recall(networks)
             open_policy(now)
             open_sitemaps()
+            self._crawl.starts.add_for(rows, now)
+            self._crawl.control.resume()
 
-        return Claimed(some, list(zip(rows, starts, strict=True)), open_further)
+        return some, take_up
 
     def _networks(self, rows: Sequence[SiteRow]) -> dict[str, frozenset[str]]:
         hosts = self._crawl.addresses.seeds.intersection(host_of(address) for row in rows for address in row.addresses)
         with self._session.database.read() as connection:
             return networks_of_seeds(connection, self._session.row.id, hosts)
-
-    def _open(self, claimed: Claimed) -> None:
-        now, rows = self._session.clock(), [row for row, _ in claimed.sites]
-        for row, start in claimed.sites:
-            self._open_site(row, now, start)
-        for row in rows:
-            self._session.adopt_links(row, now)
-        claimed.open(now)
-        self._crawl.starts.add_for(rows, now)
-        self._session.control.resume()
 
     def share(self, idle: int, active: int) -> None:
         """Give up some sources, if *idle* of the *active* workers have nothing to do. Raises `StoreError`."""

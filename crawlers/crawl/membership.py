@@ -40,23 +40,6 @@ ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be dec
 MOST_MESSAGES = 5_000  # in a round; each is at most a new page
 SILENT_ROUNDS = 2  # without a heartbeat, before the lock of another worker is tried
 
-# What a worker knows before its first round: of nobody else, and no pull is granted.
-NO_ROUND = Round(
-    now=0.0,
-    claimed=[],
-    others=0,
-    idle=0,
-    granted=-2,
-    pulls=[],
-    last_pulls={},
-    control=None,
-    reason=None,
-    is_over=False,
-    is_elected=False,
-    is_budget_exhausted=False,
-    is_first=False,
-)
-
 
 class Exchanged(NamedTuple):
     """The result of a round."""
@@ -107,7 +90,7 @@ class Membership:
         self._clock = clock
         self._site_limit = SiteLimit(crawl_id, most_sites, carries_cash=carries_cash)
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
-        self.last = NO_ROUND  # the latest round that succeeded
+        self.last = Round()  # the latest round that succeeded; before the first one, nothing is known of others
         self._lacked_pulls = False  # in the latest round
         self._has_indexes = False  # of sites, according to the latest report: only rules with indexes compare them
         self._soon_s = SOON_S
@@ -210,14 +193,9 @@ class Membership:
         return self.last.reason or Reason.SHUTDOWN
 
     @property
-    def is_paused(self) -> bool:
-        """Whether somebody asked the workers of the crawl to pause."""
-        return self.last.control == PAUSE
-
-    @property
     def may_lease(self) -> bool:
-        """Whether this worker may request anything.
+        """Whether this worker may request anything: not while somebody asked the workers of the crawl to pause.
 
         If it could not reach the store for half of the deadline, others may soon hold its sites.
         """
-        return not self.is_paused and self._clock() - self._beat_at <= self._deadline_s / 2
+        return self.last.control != PAUSE and self._clock() - self._beat_at <= self._deadline_s / 2

@@ -452,7 +452,7 @@ class Crawl:
         try:
             if not isinstance(self.control.failure, PASSING):
                 self.session.commit()
-                if self.session.leave():
+                if self.session.writer.call(self._members.leave):
                     self._end(reason, outputs, is_logged=is_logged)
                 else:
                     self._say_that_others_go_on()
@@ -466,7 +466,7 @@ class Crawl:
         self.session.database.collect_statistics()
         if reason == Reason.FINISHED:
             self.session.drop_surplus()
-        self.session.close_writer()
+        self.session.writer.close()
         is_written = all([is_logged, *(self._writes(output) for output in outputs)])
         finished = reason == Reason.FINISHED and is_written and not self.frontier.is_waiting
         is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())

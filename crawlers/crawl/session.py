@@ -211,16 +211,10 @@ class CrawlSession:
                 self.writer,
                 cache_keys=max(1, cache_urls // URLS_PER_REWARDED_URL),
             )
-        except StoreUnavailable:
+        except BaseException as error:
             self.close_all()
-            raise
-        except StoreError as error:
-            self.close_all()
-            if joins is not None:
-                raise
-            raise ConfigError(f"DATABASE_URL={error}") from error
-        except BaseException:
-            self.close_all()
+            if joins is None and isinstance(error, StoreError) and not isinstance(error, StoreUnavailable):
+                raise ConfigError(f"DATABASE_URL={error}") from error
             raise
 
     def _hold(self, worker_id: int) -> None:
@@ -387,10 +381,6 @@ class CrawlSession:
         self.writer.flush()
         self._check_store()
 
-    def leave(self) -> bool:
-        """Leave the crawl; return whether this worker stays to end it, as the last one. Raises `StoreError`."""
-        return self.writer.call(self.members.leave)
-
     def drop_surplus(self) -> None:
         """Drop the rows that a crawl does not keep when nothing waits any more. Raises `StoreError`.
 
@@ -403,10 +393,6 @@ class CrawlSession:
             for crawled in sites_of(self.database, self.row.id):
                 rows = duplicate_rows(self.database, crawled.id)
                 self.writer.call(partial(drop_duplicate_rows, rows=rows))
-
-    def close_writer(self) -> None:
-        """Commit what is pending, and end the writer's thread. Raises `StoreError`."""
-        self.writer.close()
 
     def end(self, *, finished: bool, reason: str, now: float) -> bool:
         """Record the end of the run; return whether the crawl is finished. Raises `StoreError`."""

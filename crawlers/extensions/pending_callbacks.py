@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 
-from crawlers.extensions.crawl_owner import owner_of, required_extension
+from crawlers.extensions.crawl_owner import owner_of
 from crawlers.items import Page, State
 from crawlers.spiders.base import SiteSpider
 
@@ -115,8 +115,3 @@ class PendingCallbacks:
             self._pages.discard(callback.page_id)
             if callback.page is not None:
                 self._record(callback.page)
-
-
-def pending_callbacks(crawler: Crawler) -> PendingCallbacks:
-    """Return the pending callbacks of *crawler*; raises `ConfigError` if EXTENSIONS switches them off."""
-    return required_extension(crawler, PendingCallbacks)

@@ -360,7 +360,7 @@ class QueuedFrontier:
         previous = self.store.previous(entry.id) if self._is_revisit(entry.queue) else None
         lease = Lease(*identity, now, entry.queue, previous)
         self._leases[entry.id] = lease
-        site.add_outstanding(self._priority(lease))
+        site.outstanding[self._priority(lease)] += 1
         site.gate.record_start(now)
         self.budget.record_pull(site, lease)
         return lease

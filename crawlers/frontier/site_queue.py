@@ -6,6 +6,7 @@ them `REVISIT` for pages that wait for a revisit.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from crawlers.frontier.politeness import HostGate
@@ -73,7 +74,7 @@ class SiteQueue:
         self.commits_awaited = 0  # by the next refill
         self.written = 0  # the number of the change set with the last of what was pushed before that
         # Priorities of leased pages, with their number.
-        self.outstanding: dict[float, int] = {}
+        self.outstanding: Counter[float] = Counter()
         self.resting: set[int] = set()  # numbers of the pages that are kept out of the queues until a known time
         self.due_at: float | None = None
         self.awaited_until = float("-inf")  # while it sleeps, a patient crawl waits for it until then
@@ -210,14 +211,9 @@ class SiteQueue:
             return self._best_page()[1]
         return self.shares.choose(number for number, queue in self.queues.items() if queue.first is not None)
 
-    def add_outstanding(self, priority: float) -> None:
-        self.outstanding[priority] = self.outstanding.get(priority, 0) + 1
-
     def remove_outstanding(self, priority: float) -> None:
-        left = self.outstanding[priority] - 1
-        if left:
-            self.outstanding[priority] = left
-        else:
+        self.outstanding[priority] -= 1
+        if not self.outstanding[priority]:
             del self.outstanding[priority]
 
     def must_wait(self, priority: float) -> bool:

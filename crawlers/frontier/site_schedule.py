@@ -280,7 +280,7 @@ class SiteSchedule:
 
     def postpone(self, site: SiteQueue, entry: QueueEntry, until: float) -> None:
         """Keep *entry* out of the queue until then; no farther page of the site may overtake it."""
-        site.add_outstanding(entry.priority)
+        site.outstanding[entry.priority] += 1
         site.resting.add(entry.id)
         self._serial += 1
         heapq.heappush(self._resting, (until, self._serial, entry, site))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.algorithms.ranking.queue_shares import QueueShares
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import Counts, KnownRows, QueueEntry, Retry
+    from crawlers.frontier.values import KnownRows, QueueEntry, Retry
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
 MOST_REVIVED = 500  # pages of a site
@@ -38,13 +38,6 @@ P = TypeVar("P", ScoredPage, Unscored)
 
 _NOTHING = np.empty(0, np.int64)
 NOTHING_STORED = SiteStart(known=KnownUrls(_NOTHING, _NOTHING, {}))
-
-
-class _Known(NamedTuple):
-    counts: Counts
-    urls: KnownUrls | None  # None: they do not fit
-    is_available: bool  # one of them is a read root
-    has_retries: bool
 
 
 def read_starts(
@@ -63,11 +56,8 @@ def read_starts(
     if the crawl *has_pulls*. If the *order* has scores, these determine what waits.
     """
     known = _read_known(store, site_ids, room)
-    retries = store.retries([site_id for site_id in site_ids if known[site_id].has_retries])
-    starts = {
-        site_id: SiteStart(its.counts, its.urls, its.is_available, retries=retries.get(site_id, ()))
-        for site_id, its in known.items()
-    }
+    retries = store.retries([site_id for site_id, (_, has_retries) in known.items() if has_retries])
+    starts = {site_id: replace(start, retries=retries.get(site_id, ())) for site_id, (start, _) in known.items()}
     if order.scores is not None and is_divided:  # else the scores of all sites are in memory
         starts = _with_scores(store, order.scores, starts, head_urls)
     for site_id, start in starts.items():
@@ -141,8 +131,11 @@ def _by_site(rows: Iterable[P]) -> dict[int, list[P]]:
     return found
 
 
-def _read_known(store: SqlFrontierStore, site_ids: Sequence[int], room: int) -> dict[int, _Known]:
-    """Return the URLs of sites, in the order of *site_ids*; those of small sites are read together."""
+def _read_known(store: SqlFrontierStore, site_ids: Sequence[int], room: int) -> dict[int, tuple[SiteStart, bool]]:
+    """Return the URLs of sites, in the order of *site_ids*, and whether any of them waits for another attempt.
+
+    Those of small sites are read together.
+    """
     numbers = store.numbers_known(site_ids)
     small: list[list[int]] = [[]]
     total = 0
@@ -173,7 +166,7 @@ def _chunks(store: SqlFrontierStore, site_id: int) -> Iterator[KnownRows]:
         first = rows.keys[-1] + 1
 
 
-def _collect(chunks: Iterable[KnownRows], room: int) -> _Known:
+def _collect(chunks: Iterable[KnownRows], room: int) -> tuple[SiteStart, bool]:
     counts: Counter[State] = Counter()
     keys: list[NDArray[np.int64]] = [_NOTHING]
     values: list[NDArray[np.int64]] = [_NOTHING]
@@ -189,4 +182,4 @@ def _collect(chunks: Iterable[KnownRows], room: int) -> _Known:
             values.append(np.array(rows.values, np.int64))
             urls.update((key, url) for key, url in zip(rows.keys, rows.urls, strict=True) if url is not None)
     known = KnownUrls(np.concatenate(keys), np.concatenate(values), urls) if total <= room else None
-    return _Known(dict(counts), known, is_available, has_retries)
+    return SiteStart(dict(counts), known, is_available), has_retries

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import CloseSpider
 
-from crawlers.extensions.pending_callbacks import pending_callbacks
+from crawlers.extensions.crawl_owner import required_extension
+from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
 from crawlers.reasons import Reason
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from crawlers.extensions.pending_callbacks import PendingCallbacks
 
 
 class CallbackMiddleware:
@@ -34,7 +33,7 @@ class CallbackMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(pending_callbacks(crawler))
+        return cls(required_extension(crawler, PendingCallbacks))
 
     def process_spider_input(self, response: Response) -> None:
         lease = response.request.meta.get(LEASE) if response.request else None

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.core.scheduler import BaseScheduler
 
-from crawlers.extensions.crawl_owner import owner_of
-from crawlers.extensions.pending_callbacks import pending_callbacks
+from crawlers.extensions.crawl_owner import owner_of, required_extension
+from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.schedulers.request_flow import RequestFlow, Wakeup
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from scrapy.spiders import Spider
 
     from crawlers.extensions.crawl_owner import CrawlOwner
-    from crawlers.extensions.pending_callbacks import PendingCallbacks
 
 
 class AdaptiveScheduler(BaseScheduler):
@@ -38,7 +37,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler, owner_of(crawler), pending_callbacks(crawler))
+        return cls(crawler, owner_of(crawler), required_extension(crawler, PendingCallbacks))
 
     def open(self, spider: Spider) -> None:
         crawl = self._owner.open(spider, self._wake)

@@ -19,6 +19,7 @@ from crawlers.items import REDIRECT
 from crawlers.reasons import Reason, sentence
 from crawlers.schedulers.failures import failed_callback, failure_of
 from crawlers.schedulers.page_requests import PLAIN
+from crawlers.spiders.base import header
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -155,7 +156,7 @@ class RobotsFetch:
             self._enqueue(attempt._replace(url=redirect.target.url, hops=attempt.hops + 1))
             return  # a target that can't be followed is not a robots.txt, as if the status were 404
         if is_unreachable(response.status):
-            wished_s = retry_after_s(_text(response.headers.get("Retry-After")), self._crawl.clock())
+            wished_s = retry_after_s(header(response, "Retry-After"), self._crawl.clock())
             if wished_s is None:
                 wished_s = self._crawl.retries.backoff_s * attempt.attempt
             self._retry(attempt, response.status, None, min(wished_s, MAX_REST_S))
@@ -198,20 +199,10 @@ class RobotsFetch:
                     sentence(text or Reason.STATUS.of(status)),
                     rest_s,
                 )
-            again = RobotsAttempt(
-                attempt.site_id,
-                attempt.site,
-                f"{attempt.site}/robots.txt",
-                rests=attempt.rests + 1,
-                failure=(status, text),
-            )
-            self._enqueue(again, rest_s)
+            again = RobotsAttempt(attempt.site_id, attempt.site, f"{attempt.site}/robots.txt")
+            self._enqueue(again._replace(rests=attempt.rests + 1, failure=(status, text)), rest_s)
         self._crawl.record_robots(attempt.site_id, status, text, rest_s)
 
 
 def _is_resting(attempt: RobotsAttempt) -> bool:
     return attempt.rests > 0 and attempt.hops == 0 and not attempt.is_last
-
-
-def _text(header: bytes | None) -> str | None:
-    return header.decode("latin-1") if header is not None else None

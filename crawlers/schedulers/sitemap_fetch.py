@@ -17,6 +17,7 @@ from crawlers.items import REDIRECT
 from crawlers.reasons import Reason
 from crawlers.schedulers.failures import failed_callback, failure_of
 from crawlers.schedulers.page_requests import PLAIN
+from crawlers.spiders.base import header
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -96,12 +97,11 @@ class SitemapFetch:
         elif response.status != 200:
             self._refused(attempt, response)
         else:
-            content_type = response.headers.get("Content-Type")
             found = WebResponse(
                 response.url,
                 response.status,
                 response.body,
-                content_type.decode("latin-1") if content_type is not None else None,
+                header(response, "Content-Type"),
                 is_truncated="dataloss" in response.flags,
             )
             try:
@@ -124,9 +124,8 @@ class SitemapFetch:
 
     def _refused(self, attempt: SitemapAttempt, response: Response) -> None:
         if response.status in REST_STATUSES:
-            header = response.headers.get("Retry-After")
-            text = header.decode("latin-1") if header is not None else None
-            self._crawl.sitemaps.back_off(attempt.site_id, retry_after_s(text, self._crawl.clock()))
+            wished_s = retry_after_s(header(response, "Retry-After"), self._crawl.clock())
+            self._crawl.sitemaps.back_off(attempt.site_id, wished_s)
         self._retry(attempt, response.status, Reason.STATUS.of(response.status))
 
     def _failed(self, failure: Failure) -> None:

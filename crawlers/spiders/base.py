@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Headers, Response
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.urls.scope import Scope
@@ -188,25 +188,25 @@ class SiteSpider(Spider):
         from crawlers.extraction.response import WebResponse
 
         assert response.request is not None
-        headers = response.headers
         return WebResponse(
             response.url,
             response.status,
             response.body,
-            _text(headers, "Content-Type"),
+            header(response, "Content-Type"),
             response.request.meta.get(REDIRECT),
-            _text(headers, "Retry-After"),
+            header(response, "Retry-After"),
             "dataloss" in response.flags,
-            _text(headers, "ETag"),
-            _text(headers, "Last-Modified"),
+            header(response, "ETag"),
+            header(response, "Last-Modified"),
             response.request.meta.get("download_latency"),
-            ", ".join(value.decode("latin-1") for value in headers.getlist("X-Robots-Tag")),
+            ", ".join(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")),
             any(name in response.request.headers for name in ("If-None-Match", "If-Modified-Since")),
         )
 
 
-def _text(headers: Headers, name: str) -> str | None:
-    value = headers.get(name)
+def header(response: Response, name: str) -> str | None:
+    """Return the last header of that name as text; None if there is none."""
+    value = response.headers.get(name)
     return value.decode("latin-1") if value is not None else None
 
 

@@ -102,15 +102,12 @@ class NewsSpider(SiteSpider):
         from crawlers.storage.news.document_copies import DocumentKeys
         from crawlers.storage.news.stored_polls import excluded_sites
 
-        settings, database, writer = self._settings, session.database, session.writer
+        settings, database = self._settings, session.database
         self._run = session.reader.run
         self.scope = self.scope.excluding(excluded_sites(database, session.row.id))
         policy = self._policy = open_news_policy(
-            database,
-            session.row.id,
-            writer,
-            session.frontier,
-            DocumentKeys(database, writer),
+            session,
+            DocumentKeys(database, session.writer),
             self._sources,
             self.scope,
             news_options(settings),

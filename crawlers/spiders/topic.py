@@ -12,7 +12,7 @@ from crawlers.algorithms.topic.vectors import topic_of
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import ConfigError, StoreError
 from crawlers.items import REDIRECT, SiteLimits
-from crawlers.spiders.base import SiteSpider
+from crawlers.spiders.base import SiteSpider, header
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -129,8 +129,7 @@ class TopicSpider(SiteSpider):
             address = redirect.target.url
         if response.status != 200:
             raise _unreadable(url, f"status {response.status}")
-        content_type = response.headers.get("Content-Type")
-        return self._terms_of(response.body, content_type.decode("latin-1") if content_type else None)
+        return self._terms_of(response.body, header(response, "Content-Type"))
 
     def _terms_of(self, body: bytes, content_type: str | None) -> Counter[str]:
         from crawlers.extraction.html import parse_page

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, false, func, insert, select, text, update
@@ -106,19 +107,19 @@ class Report(NamedTuple):
 class Round(NamedTuple):
     """What a worker learns in a round."""
 
-    now: float
-    claimed: list[int]  # sites, in the order of their numbers
-    others: int  # further active workers
-    idle: int  # further workers without anything to do, while no site with something to do is free
-    granted: int  # pulls over its life; -1: no limit
-    pulls: list[Pull]  # of other workers
-    last_pulls: dict[int, int]  # the last pull that it knows now, by worker
-    control: str | None
-    reason: str | None  # why it is to stop
-    is_over: bool  # nothing waits
-    is_elected: bool  # this worker ends the crawl
-    is_budget_exhausted: bool  # every pull of the budget has ended
-    is_first: bool  # of the active workers, this one joined first
+    now: float = 0.0
+    claimed: Sequence[int] = ()  # sites, in the order of their numbers
+    others: int = 0  # further active workers
+    idle: int = 0  # further workers without anything to do, while no site with something to do is free
+    granted: int = -2  # pulls over its life; -1: no limit, -2: not known yet
+    pulls: Sequence[Pull] = ()  # of other workers
+    last_pulls: Mapping[int, int] = MappingProxyType({})  # the last pull that it knows now, by worker
+    control: str | None = None
+    reason: str | None = None  # why it is to stop
+    is_over: bool = False  # nothing waits
+    is_elected: bool = False  # this worker ends the crawl
+    is_budget_exhausted: bool = False  # every pull of the budget has ended
+    is_first: bool = False  # of the active workers, this one joined first
 
 
 class _Standing(NamedTuple):

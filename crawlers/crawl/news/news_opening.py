@@ -31,12 +31,10 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.sources import Source
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.rule_learning import Call
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.crawl.session import CrawlSession
     from crawlers.inputs.news_settings import NewsOptions
     from crawlers.items import Target
-    from crawlers.storage.database import Database
     from crawlers.storage.news.document_copies import DocumentKeys
-    from crawlers.storage.writer import Writer
 
 MOST_HUBS = 20  # pages of a site that are polled besides its feeds: front pages of sections
 
@@ -49,20 +47,19 @@ def known_feeds(sources: Iterable[Source]) -> dict[str, str]:
 
 
 def open_news_policy(
-    database: Database,
-    crawl_id: int,
-    writer: Writer,
-    frontier: QueuedFrontier,
+    session: CrawlSession,
     keys: DocumentKeys,
     sources: Sequence[Source],
     scope: Scope,
     options: NewsOptions,
     call: Call,
 ) -> NewsPolicy:
-    """Return the policy of the crawl *crawl_id* of *sources*, within *scope*; it knows no site before `load_sites`.
+    """Return the policy of the crawl of *sources*, within *scope*; it knows no site before `load_sites`.
 
     *call* runs a function in another process.
     """
+
+    database, crawl_id, writer, frontier = session.database, session.row.id, session.writer, session.frontier
 
     def target(base: str, path: str = "") -> Target:
         return resolve(base, path, options.normalization)

@@ -43,7 +43,7 @@ class Polls:
     """Polled pages, whose times are chosen by *plan*; at most *most_pages* of a site that are not feeds."""
 
     def __init__(self, plan: PollPlan, most_pages: int) -> None:
-        self._plan = plan
+        self.plan = plan
         self._most_pages = most_pages
         self._polls: dict[int, _Poll] = {}
         self._pages: dict[int, int] = {}  # number of polls of a site that are not feeds
@@ -73,10 +73,6 @@ class Polls:
             self._remove(page_id)
         self._pages.pop(site_id, None)
 
-    def set_share(self, share: float) -> None:
-        """Let the polls have only a *share* in (0, 1] of the polls per second: other workers make the rest."""
-        self._plan.set_share(share)
-
     def kind(self, page_id: int) -> str:
         """Return the kind of poll of a page; "" if it is none."""
         poll = self._polls.get(page_id)
@@ -85,10 +81,6 @@ class Polls:
     def has_room(self, site_id: int) -> bool:
         """Return whether another page of the site that is not a feed may be polled."""
         return self._pages.get(site_id, 0) < self._most_pages
-
-    def set_delay(self, site_id: int, delay_s: float) -> None:
-        """Let the site be polled at most once in *delay_s* seconds."""
-        self._plan.set_delay(site_id, delay_s)
 
     def is_list(self, page_id: int) -> bool:
         """Return whether a page is polled as a feed, a sitemap or a home page: it is no article."""
@@ -99,7 +91,7 @@ class Polls:
         if now < self._check_at:
             return
         self._check_at = now + CHECK_S
-        warning = self._plan.warning
+        warning = self.plan.warning
         pattern = _FIGURES.sub("", warning)  # which change all the time
         if pattern != self._warned or now >= self._repeat_at:
             self._warned, self._repeat_at = pattern, now + REPEAT_S
@@ -129,7 +121,7 @@ class Polls:
         if kind in ANNOUNCERS and poll.kind != kind:  # its first poll failed, or its kind has changed
             self._pages[site_id] = self._pages.get(site_id, 0) - (poll.kind == PAGE)
             poll.kind = kind
-        due_at = self._plan.record_poll(page_id, now, new_items, shown, span_s)
+        due_at = self.plan.record_poll(page_id, now, new_items, shown, span_s)
         poll.polls += 1
         poll.failures = 0
         poll.new_items += new_items
@@ -150,7 +142,7 @@ class Polls:
             self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
         poll.failures += 1
-        due_at = self._plan.record_failure(page_id, now, poll.failures)
+        due_at = self.plan.record_failure(page_id, now, poll.failures)
         self._row(page_id, due_at, now, changes, problem)
         if poll.kind == PAGE and poll.failures >= MAX_FAILURES:
             self._remove(page_id)
@@ -164,18 +156,18 @@ class Polls:
 
     def _add(self, page_id: int, site_id: int, kind: str, now: float, state: PollState | None) -> None:
         self._polls[page_id] = _Poll(site_id, kind)
-        self._plan.add(page_id, site_id, now, state)
+        self.plan.add(page_id, site_id, now, state)
         if kind == PAGE:
             self._pages[site_id] = self._pages.get(site_id, 0) + 1
 
     def _remove(self, page_id: int) -> None:
         poll = self._polls.pop(page_id)
-        self._plan.remove(page_id)
+        self.plan.remove(page_id)
         if poll.kind == PAGE:
             self._pages[poll.site_id] -= 1
 
     def _row(self, page_id: int, due_at: float, now: float, changes: ChangeSet, problem: str) -> None:
-        poll, state = self._polls[page_id], self._plan.state(page_id)
+        poll, state = self._polls[page_id], self.plan.state(page_id)
         responded_at = None if state.polled_at == NEVER else state.polled_at
         rate = json.dumps([state.rate.items, state.rate.seconds, state.window, responded_at])
         changes.add(

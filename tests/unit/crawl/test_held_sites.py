@@ -135,7 +135,14 @@ def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch
     """Because what is known of their URLs is taken up by the reactor."""
     held, first = sources.crawl.held, sources.crawl.sites.rows[0].id
     opened: list[list[int]] = []
-    monkeypatch.setattr(held, "_open", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
+    load = held._load
+
+    def load_only(sources):
+        some, _ = load(sources)
+        opened.append([row.id for its in some for row in its])
+        return some, lambda: None
+
+    monkeypatch.setattr(held, "_load", load_only)
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
     many = held_sites.CLAIMED_URLS_AT_ONCE
     monkeypatch.setattr(sources.crawl.frontier.store, "numbers_known", lambda sites: {102: many - 1, 103: 1, 104: many})

@@ -252,10 +252,10 @@ def test_workers_are_asked_to_pause_and_to_stop(made):
     assert one.membership.may_lease
     one.ask(workers.PAUSE)
     one.round()
-    assert (one.membership.is_paused, one.membership.may_lease, one.membership.stop_reason) == (True, False, None)
+    assert (one.membership.may_lease, one.membership.stop_reason) == (False, None)
     one.ask(workers.STOP)
     one.round()
-    assert (one.membership.is_paused, one.membership.stop_reason) == (False, Reason.SHUTDOWN)
+    assert (one.membership.may_lease, one.membership.stop_reason) == (True, Reason.SHUTDOWN)
     one.run(lambda connection: one.membership.ask_to_stop("timeout", connection))
     one.round()
     assert one.membership.stop_reason == "timeout"

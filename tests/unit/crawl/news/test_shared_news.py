@@ -41,8 +41,7 @@ class NewsWorker(OpenedCrawl):
         def policy(session):
             self.keys = DocumentKeys(session.database, session.writer)
             found = open_news_policy(
-                *(session.database, session.row.id, session.writer, session.frontier, self.keys),
-                *(sources, scope, options, in_process),
+                *(session, self.keys, sources, scope, options, in_process),
             )
             self.policy = found
             return found
