@@ -100,11 +100,6 @@ class ParsedPage:
         """Return the element whose href is `hrefs[index]`."""
         return self._nodes[index]
 
-    @property
-    def links(self) -> list[RawLink]:
-        """All links in document order, created on each access."""
-        return [self.link(index) for index in range(len(self.hrefs))]
-
     def first(self) -> dict[str, int]:
         """Return the index of the first link of each distinct href; in no particular order."""
         last = len(self.hrefs) - 1

@@ -13,13 +13,14 @@ scipy is imported where it is used, because crawls without measures must not wai
 from __future__ import annotations
 
 from array import array
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crawlers.algorithms.ranking.link_ranks import hits, pagerank
 from crawlers.errors import ConfigError
-from crawlers.graphs.model import Column, ColumnType
+from crawlers.graphs.model import Column
 from crawlers.storage.importance import DECIMALS
 
 if TYPE_CHECKING:
@@ -35,16 +36,6 @@ DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextua
 RANK_ERROR = 1e-13  # of all nodes together
 MAX_EDGES = 2_000_000
 
-MEASURES: dict[str, ColumnType] = {
-    "in_degree": "integer",  # number of nodes that link here
-    "out_degree": "integer",  # number of nodes linked to
-    "component": "integer",  # number of the strongly connected component: 1 is the largest
-    "component_size": "integer",  # number of nodes in it
-    "pagerank": "double",
-    "hub": "double",
-    "authority": "double",
-}
-
 
 def analyse(graph: Graph, measures: Sequence[str]) -> dict[Column, Callable[[int], Value]]:
     """Return the *measures* (names in MEASURES) as columns of every node; equal graphs have equal values.
@@ -56,11 +47,16 @@ def analyse(graph: Graph, measures: Sequence[str]) -> dict[Column, Callable[[int
         if name not in MEASURES:
             raise ConfigError(f"unknown measure {name!r}; choose from {', '.join(MEASURES)}")
     ids, links = links_of(graph)
-    found: dict[str, list[Value]] = {}
+    found: dict[str, NDArray[Any]] = {}
     for names, measure in _GROUPS.items():
         if not set(names).isdisjoint(measures):
-            found.update(zip(names, (values.tolist() for values in measure(links)), strict=True))
-    return {Column(name, MEASURES[name]): dict(zip(ids, found[name], strict=True)).__getitem__ for name in measures}
+            found.update(zip(names, measure(links), strict=True))
+    return {
+        Column(name, "integer" if found[name].dtype.kind == "i" else "double"): dict(
+            zip(ids, found[name].tolist(), strict=True)
+        ).__getitem__
+        for name in measures
+    }
 
 
 def links_of(graph: Graph) -> tuple[array[int], csr_array]:
@@ -106,8 +102,9 @@ def _hits(links: csr_array) -> tuple[NDArray[Any], ...]:
 
 
 _GROUPS: dict[tuple[str, ...], Callable[[csr_array], tuple[NDArray[Any], ...]]] = {
-    ("in_degree", "out_degree"): _degrees,
-    ("component", "component_size"): _components,
+    ("in_degree", "out_degree"): _degrees,  # numbers of nodes that link here, and that are linked to
+    ("component", "component_size"): _components,  # number of the strongly connected component, and of its nodes
     ("pagerank",): _pagerank,
     ("hub", "authority"): _hits,
 }
+MEASURES = tuple(chain.from_iterable(_GROUPS))

@@ -39,16 +39,8 @@ class DatasetTable(NamedTuple):
         return found
 
 
-def _state(number: int) -> str:
-    return _STATES[number]
-
-
 def _milliseconds(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * MS)
-
-
-def _words(words: str) -> list[str]:
-    return list(dict.fromkeys(words.split()))
 
 
 TABLES: dict[str, DatasetTable] = {
@@ -67,7 +59,7 @@ TABLES: dict[str, DatasetTable] = {
         FROM site s WHERE s.id IN {_EXPORTED} ORDER BY s.id""",  # noqa: S608
         100_000,
         1_000_000,
-        {"addresses": _words},
+        {"addresses": lambda words: list(dict.fromkeys(words.split()))},
     ),
     "pages": DatasetTable(
         (
@@ -94,7 +86,7 @@ TABLES: dict[str, DatasetTable] = {
         FROM page p LEFT JOIN folded f ON f.id = p.id WHERE p.{_SITES.format("p.")} ORDER BY p.id""",  # noqa: S608 - constants of ours
         100_000,
         1_000_000,
-        {"state": _state, "fetched_at": _milliseconds},
+        {"state": _STATES.__getitem__, "fetched_at": _milliseconds},
     ),
     "links": DatasetTable(
         (

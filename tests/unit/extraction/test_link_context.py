@@ -8,7 +8,8 @@ from crawlers.extraction.html import parse_page
 
 
 def links(html):
-    return parse_page(html.encode(), None, frozenset({"a", "area", "iframe"})).links
+    page = parse_page(html.encode(), None, frozenset({"a", "area", "iframe"}))
+    return [page.link(index) for index in range(len(page.hrefs))]
 
 
 def link(html):

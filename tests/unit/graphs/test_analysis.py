@@ -23,7 +23,7 @@ def random_graph(nodes=60, links=4, seed=1):
 
 def values(graph, name):
     ((column, value_of),) = analyse(graph, [name]).items()
-    assert column == Column(name, MEASURES[name])
+    assert column == Column(name, "double")
     return {row[0]: value_of(row[0]) for row in graph.nodes()}
 
 
