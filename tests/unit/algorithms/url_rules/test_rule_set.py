@@ -42,6 +42,12 @@ def test_host_uses_the_rules_of_its_longest_domain_that_has_any(site, weight):
     assert found.weight(site, f"{site}/x") == weight
 
 
+def test_rules_of_a_host_can_be_listed():
+    found = made(example_org=rules(("/x", 0.5)))
+    assert [rule.regex for rule in found.rules_of("www.example.org")] == ["/x"]
+    assert found.rules_of("example.net") == ()
+
+
 def test_sites_are_evicted_from_the_cache_and_looked_up_again(monkeypatch):
     monkeypatch.setattr(module, "MAX_SITES", 3)
     found = made(example_org=rules(("/x", 0.5)))
