@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.domains import owner_domain, parents, rule_domain
+from crawlers.algorithms.urls.addresses import parents
+from crawlers.algorithms.urls.domains import owner_domain, rule_domain
 from crawlers.algorithms.urls.resolution import parsed, site_of
 
 if TYPE_CHECKING:

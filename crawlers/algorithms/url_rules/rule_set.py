@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
-from crawlers.algorithms.urls.domains import parents
+from crawlers.algorithms.urls.addresses import parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

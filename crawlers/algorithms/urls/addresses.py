@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from ipaddress import IPv4Network, IPv6Network
 
 # IANA's registries of special-purpose addresses (RFC 6890); those of one name belong together.
@@ -157,3 +157,14 @@ def is_address(host: str) -> bool:
 def host_of(url: str) -> str:
     """Return the host of *url*, as an `AddressGuard` knows it."""
     return (urlsplit(url).hostname or "").lower()
+
+
+def parents(host: str) -> Iterator[str]:
+    """Yield *host*, and all domains above it.
+
+    >>> list(parents("www.example.org"))
+    ['www.example.org', 'example.org', 'org']
+    """
+    while host:
+        yield host
+        host = host.partition(".")[2]

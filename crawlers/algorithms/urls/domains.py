@@ -19,7 +19,7 @@ from crawlers.algorithms.urls.addresses import is_address
 from crawlers.algorithms.urls.resolution import parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 
 def host_group(site: str) -> str:
@@ -150,14 +150,3 @@ def is_in_domain(url: str, domain: str) -> bool:
     """
     host = str(parsed(url).hostname)
     return host == domain or host.endswith(f".{domain}")
-
-
-def parents(host: str) -> Iterator[str]:
-    """Yield *host*, and all domains above it.
-
-    >>> list(parents("www.example.org"))
-    ['www.example.org', 'example.org', 'org']
-    """
-    while host:
-        yield host
-        host = host.partition(".")[2]

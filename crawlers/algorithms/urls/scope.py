@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawlers.algorithms.urls.domains import parents
+from crawlers.algorithms.urls.addresses import parents
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
