@@ -23,8 +23,9 @@ from crawlers.storage import workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawl_settings import record, recorded, setting_of
+from crawlers.storage.database import lock_name
 from crawlers.storage.joining import Command, check_joining, check_mission, check_rejoining
-from crawlers.storage.locks import is_free, lock_name
+from crawlers.storage.locks import is_free
 from crawlers.storage.page_selection import reselect
 from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import FoundSeed, SettingRow, crawl, link_anchor, page, site

@@ -26,7 +26,6 @@ from sqlalchemy.exc import (
 )
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable, StoreVersionError
-from crawlers.storage.locks import lock_name
 from crawlers.storage.schema import metadata
 from crawlers.storage.schema.tables import SCHEMA_VERSION, schema_version
 
@@ -192,6 +191,12 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def lock_name(connection: Connection, name: str) -> None:
+    """Keep others that lock the *name* waiting until the end of the transaction; SQLite has one writer at a time."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
 
 
 def shown_url(url: URL) -> str:

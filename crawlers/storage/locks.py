@@ -84,12 +84,6 @@ class WorkerLock:
             self._connection = None
 
 
-def lock_name(connection: Connection, name: str) -> None:
-    """Keep others that lock the *name* waiting until the end of the transaction; SQLite has one writer at a time."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
-
-
 def is_free(database: Database, worker_id: int) -> bool:
     """Return whether nobody holds the lock of a worker, because its process has died. Raises `StoreError`."""
     return worker_id in free_locks(database, [worker_id])

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from crawlers.items import ExternalLink, State
 from crawlers.reasons import Reason
-from crawlers.storage.locks import lock_name
+from crawlers.storage.database import lock_name
 from crawlers.storage.page_rows import add_external_rows
 from crawlers.storage.schema.message_tables import NO_PAGE, Message, ReturnedCash
 from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite, NewPage, SiteAvailability, page

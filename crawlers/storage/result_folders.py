@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, or_, select
 
 from crawlers.storage.crawl_settings import record, setting_of
-from crawlers.storage.locks import lock_name
+from crawlers.storage.database import lock_name
 from crawlers.storage.schema.tables import crawl, crawler_setting
 
 if TYPE_CHECKING:

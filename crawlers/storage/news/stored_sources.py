@@ -11,7 +11,7 @@ from crawlers.algorithms.url_rules.rule_learner import HAND
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
 from crawlers.items import ANNOUNCERS, FEED, SITEMAP, SeedChange, SiteLimits
-from crawlers.storage.locks import lock_name
+from crawlers.storage.database import lock_name
 from crawlers.storage.news.stored_rules import content_rules, replace_content, replace_rules, rules_by_domain
 from crawlers.storage.schema.news_tables import feed, poll
 from crawlers.storage.schema.tables import page, seed
