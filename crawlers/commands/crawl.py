@@ -121,11 +121,11 @@ class Command(ProjectCommand, ScrapyCrawl):
 
     def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
         from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wait_for_store
-        from crawlers.extensions.stopping import ParentPipe
+        from crawlers.extensions.stopping import parent_ended
 
         let_signals_end_the_process()
         logger.info("The same command begins again in this process as soon as the store can be reached")
-        stopped = Event() if worker_place() is None else ParentPipe().ended
+        stopped = Event() if worker_place() is None else parent_ended()
         try:
             wait_for_store(settings.get("DATABASE_URL"), 20 * settings.getfloat("WORKER_DEADLINE_SECONDS"), stopped)
         except ConfigError as error:

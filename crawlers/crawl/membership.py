@@ -181,11 +181,6 @@ class Membership:
     # The others -------------------------------------------------------------------------------------
 
     @property
-    def are_idle(self) -> bool:
-        """Whether none of the further workers, if there are any, has anything to do."""
-        return self.last.idle == self.last.others
-
-    @property
     def stop_reason(self) -> str | None:
         """Why somebody asked the workers of the crawl to stop; None if nobody did."""
         if self.last.control != STOP:

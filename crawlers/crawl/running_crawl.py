@@ -14,7 +14,7 @@ from crawlers.algorithms.retries import RetryPolicy, robots_rests
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
-from crawlers.crawl.control import PASSING, CrawlControl
+from crawlers.crawl.control import PASSING
 from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.page_recording import PageRecording
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from concurrent.futures import Future
 
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.membership import Membership
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.spec import CrawlSpec
@@ -64,9 +65,8 @@ MAX_REJECTING_S = 0.1
 class Crawl:
     """Open from construction until `close`.
 
-    *open_policy* creates the policy of the mission, once the store is open. *count* adds to a stat. *stop* ends the
-    program that runs the crawl, for a reason; *wake* makes it call `next` again. *origin* is what is stored of its
-    command. If *share* processes begin it together, the first one claims a part of its sites;
+    *open_policy* creates the policy of the mission, once the store is open. *count* adds to a stat. *origin* is
+    what is stored of its command. If *share* processes begin it together, the first one claims a part of its sites;
     *joins* is the number of the only crawl that this process may work on.
 
     Raises `ConfigError`, `CrawlEnded`, `StoreUnavailable` and, with *joins*, `StoreError`.
@@ -79,9 +79,8 @@ class Crawl:
         open_policy: Callable[[CrawlSession], CrawlPolicy],
         count: Callable[..., None],
         clock: Callable[[], float],
+        control: CrawlControl,
         *,
-        stop: Callable[[str], None],
-        wake: Callable[[], None],
         origin: CrawlOrigin,
         share: int = 1,
         joins: int | None = None,
@@ -97,7 +96,7 @@ class Crawl:
         self.clock = clock
         refuses_private = settings.getbool("REFUSE_PRIVATE_ADDRESSES")
         self.addresses = AddressGuard(spec.seeds, refuses=refuses_private, note=self._store_networks)
-        control = self.control = CrawlControl(stop, wake)
+        self.control = control
         self.is_closed = False
         self.has_ended = False  # this process recorded the end of the crawl, or of this run
         self._is_foreign = spec.is_foreign
@@ -326,7 +325,7 @@ class Crawl:
             self._rests = True
         else:
             self._rests = self.frontier.next_due(now) is None
-        return self._rests and self._members.are_idle
+        return self._rests and self._members.last.idle == self._members.last.others
 
     def _is_full(self, in_flight: int) -> bool:
         requests = self.frontier.leases - (self._in_hand is not None) + self.sitemaps.in_flight + in_flight

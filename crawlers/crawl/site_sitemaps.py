@@ -195,14 +195,6 @@ class SiteSitemaps:
         if site_id in self._turns:
             self._frontier.gate(site_id).record_request(self._session.clock())
 
-    def due_at(self, site_id: int) -> float:
-        """Return when a sitemap of a site may be requested again, at the earliest."""
-        return self._frontier.gate(site_id).next_at
-
-    def back_off(self, site_id: int, retry_after_s: float | None) -> None:
-        """Let a site rest that asks for it in the response to the request for a sitemap."""
-        self._frontier.gate(site_id).back_off(self._session.clock(), retry_after_s)
-
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
         if reading.silent >= MAX_SILENT:
             return Reason.SITEMAPS_SILENT

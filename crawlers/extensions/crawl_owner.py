@@ -20,7 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.algorithms.urls.domains import suffixes_in_use
-from crawlers.crawl.control import ForwardClock
+from crawlers.crawl.control import CrawlControl, ForwardClock
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
@@ -112,8 +112,7 @@ class CrawlOwner:
                 spider.crawl_policy if isinstance(spider, SiteSpider) else lambda session: CrawlPolicy(),
                 stats.inc_value,
                 ForwardClock(),
-                stop=self._stop,
-                wake=wake,
+                CrawlControl(self._stop, wake),
                 origin=_origin(spider, place.workers if place else 1),
                 share=place.workers if place is not None else 1,
                 joins=crawl_to_join(),

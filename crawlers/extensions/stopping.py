@@ -33,18 +33,21 @@ STDIN = 0  # its descriptor
 MAX_HOSTS = 3  # that are named
 
 
-class ParentPipe:
-    """The standard input of a worker among several of one command, which *ended* when that command stops or dies."""
+def parent_ended() -> threading.Event:
+    """Return what is set when the command that started this worker, among several, stops or dies.
 
-    def __init__(self) -> None:
-        self.ended = threading.Event()
-        threading.Thread(target=self._read, daemon=True).start()
+    The standard input of the worker is a pipe from it, and ends with it.
+    """
+    ended = threading.Event()
 
-    def _read(self) -> None:
+    def read() -> None:
         with suppress(OSError):
             while os.read(STDIN, 1024):
                 pass  # nobody writes into it
-        self.ended.set()
+        ended.set()
+
+    threading.Thread(target=read, daemon=True).start()
+    return ended
 
 
 class Stopping:
@@ -54,7 +57,7 @@ class Stopping:
         self._crawler = crawler
         self._timeout_s = timeout_s
         self._stop_file = stop_file
-        self._parent = ParentPipe() if worker_place() is not None else None
+        self._parent = threading.Event() if worker_place() is None else parent_ended()
         self._is_stopping = self._has_told = False
 
     @classmethod
@@ -82,7 +85,7 @@ class Stopping:
         elif self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
             self._stop_all(Reason.STOP_FILE)
-        elif self._parent is not None and self._parent.ended.is_set():
+        elif self._parent.is_set():
             self._stop(Reason.SHUTDOWN)  # the reason of a signal, too: workers of other commands go on
         elif self._timeout_s and owner_of(self._crawler).crawl.run_s >= self._timeout_s:
             self._stop_all(Reason.TIMEOUT)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter, OrderedDict
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
@@ -39,6 +40,7 @@ MOST_VALUED_SITES = 10
 MOST_VALUED_URLS = 5_000
 COMMIT_S = 0.02  # until the next look whether what a refill has to read is committed, as it soon is
 MOST_TRIED = 30  # sites per choice whose values turn out to have fallen: then the best of these is chosen
+DUE_AT, AWAITED_UNTIL = attrgetter("due_at"), attrgetter("awaited_until")
 MOST_LOOKED_AT = 1_000  # sites per call of `spare`, so that it takes less than a millisecond however many are busy
 
 
@@ -314,12 +316,12 @@ class SiteSchedule:
             self.reschedule(site, now)
             if site.id in self._reading:
                 break  # the next ones wait for the same commit, or a later one
-        while (until := self._first_awaited()) is not None and until <= now:
+        while (until := self._first(self._awaited, AWAITED_UNTIL)) is not None and until <= now:
             site = self.sites[heapq.heappop(self._awaited)[1]]
             site.awaited_until = float("-inf")
             if site.id not in self._awake:
                 self._rule.sleep(site.id)
-        while (due_at := self._first_due()) is not None and due_at <= now:
+        while (due_at := self._first(self._due, DUE_AT)) is not None and due_at <= now:
             site = self.sites[heapq.heappop(self._due)[1]]
             site.due_at = None
             self.reschedule(site, now)
@@ -328,12 +330,12 @@ class SiteSchedule:
         """Return the seconds until something is due; None if nothing will be without a further event."""
         if self._reading:
             return COMMIT_S
-        times = [self._first_due(), self._first_rested()]
+        times = [self._first(self._due, DUE_AT), self._first_rested()]
         if self._awake:
             patient_until = self._pulls.patient_until(now)
             if now >= patient_until or (arm := self._rule.select(now)) is None or not self._must_wait(arm, now):
                 return 0.0
-            times += [self._first_awaited(), patient_until]
+            times += [self._first(self._awaited, AWAITED_UNTIL), patient_until]
         finite = [at for at in times if at is not None and at < float("inf")]
         return max(0.0, min(finite) - now) if finite else None
 
@@ -350,24 +352,21 @@ class SiteSchedule:
     @property
     def is_idle(self) -> bool:
         """Whether nothing will become due before a lease ends; O(1) on average."""
-        return not (self._paused or self._awake or self._first_due() is not None or self._first_rested() is not None)
+        return not (
+            self._paused
+            or self._awake
+            or self._first(self._due, DUE_AT) is not None
+            or self._first_rested() is not None
+        )
 
-    def _first_due(self) -> float | None:
-        while self._due:
-            due_at, site_id = self._due[0]
+    def _first(self, times: list[tuple[float, int]], time_of: Callable[[SiteQueue], float | None]) -> float | None:
+        """Return the first of *times* that is still that of its site; earlier ones are dropped."""
+        while times:
+            at, site_id = times[0]
             site = self.sites.get(site_id)
-            if site is not None and site.due_at == due_at:
-                return due_at
-            heapq.heappop(self._due)  # the site was closed, or rescheduled, in the meantime
-        return None
-
-    def _first_awaited(self) -> float | None:
-        while self._awaited:
-            until, site_id = self._awaited[0]
-            site = self.sites.get(site_id)
-            if site is not None and site.awaited_until == until:
-                return until
-            heapq.heappop(self._awaited)  # the site was closed, or there was a later lease
+            if site is not None and time_of(site) == at:
+                return at
+            heapq.heappop(times)  # the site was closed, rescheduled, or leased again in the meantime
         return None
 
     def _first_rested(self) -> float | None:

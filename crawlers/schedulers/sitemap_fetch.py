@@ -61,7 +61,8 @@ class SitemapFetch:
 
     def _enqueue_next(self, attempt: SitemapAttempt, delay_s: float) -> None:
         """Queue a further request, after the delay of the site at the earliest."""
-        self._enqueue(attempt, max(self._crawl.clock() + delay_s, self._crawl.sitemaps.due_at(attempt.site_id)))
+        next_at = self._crawl.frontier.gate(attempt.site_id).next_at
+        self._enqueue(attempt, max(self._crawl.clock() + delay_s, next_at))
 
     def next_request(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
@@ -124,8 +125,10 @@ class SitemapFetch:
 
     def _refused(self, attempt: SitemapAttempt, response: Response) -> None:
         if response.status in REST_STATUSES:
-            wished_s = retry_after_s(header(response, "Retry-After"), self._crawl.clock())
-            self._crawl.sitemaps.back_off(attempt.site_id, wished_s)
+            now = self._crawl.clock()
+            self._crawl.frontier.gate(attempt.site_id).back_off(
+                now, retry_after_s(header(response, "Retry-After"), now)
+            )
         self._retry(attempt, response.status, Reason.STATUS.of(response.status))
 
     def _failed(self, failure: Failure) -> None:

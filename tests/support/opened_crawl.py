@@ -12,6 +12,7 @@ from scrapy.utils.test import get_crawler
 
 from crawlers import settings as defaults
 from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.control import CrawlControl
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.site_policies import RobotsNeeded
@@ -94,9 +95,7 @@ class OpenedCrawl:
         values = quick_settings(url, **settings)
         clock = lambda: self.now  # noqa: E731
         self.crawl = Crawl(
-            *(values, spec, open_policy, self.inc_value, clock),
-            stop=self.stopped.append,
-            wake=self._wake,
+            *(values, spec, open_policy, self.inc_value, clock, CrawlControl(self.stopped.append, self._wake)),
             origin=ORIGIN,
         )
 
