@@ -233,13 +233,7 @@ class SiteSitemaps:
                     len(reading.known),
                     None if index is None else index.key,
                     SitemapState.WAITING if place is not None else SitemapState.UNREAD,
-                    None,
-                    None,
-                    None if place is not None else Reason.SITEMAP_OF_OTHER_SITE,
-                    0,
-                    0,
-                    0,
-                    None,
+                    reason=None if place is not None else Reason.SITEMAP_OF_OTHER_SITE,
                 )
             )
         return left_out

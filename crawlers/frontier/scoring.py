@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
@@ -53,7 +53,9 @@ class Scoring:
         self._held = held
         self._site_of = PageValues(array("i", [0]))
         self._changed: dict[int, None] = {}  # pages whose record changed since it was written, in order
-        self._recalled: dict[int, Counter[int]] = {}  # how many pages are in each queue, by site
+        self._recalled: defaultdict[int, Counter[int]] = defaultdict(
+            Counter
+        )  # how many pages are in each queue, by site
         self._recall()
 
     def _recall(self) -> None:
@@ -84,19 +86,23 @@ class Scoring:
                 scores.recall(page.id, page.queue, page.record)
             self._site_of[page.id] = page.site_id
             if page.queue != GONE:
-                self._recalled.setdefault(page.site_id, Counter())[page.queue] += 1
+                self._recalled[page.site_id][page.queue] += 1
         crawl_id = self._store.crawl_id
         self._rows_to_write += [EndedTotals(crawl_id, number) for number in parts if number != self._worker_id]
         self._rows_to_write += [SiteBase(site_id, None) for site_id in bases]
         if scores.rebase():
             self._changed.update((page.id, None) for page in self._store.scored(scores.table, scores.columns))
         # The level limit changed, or an unavailable site is tried again.
-        for page_id, site_id, level, waits in self._store.unscored(scores.table):
+        self._apply_states(self._store.unscored(scores.table))
+
+    def _apply_states(self, unscored: Iterable[Unscored]) -> None:
+        """Let pages wait, or not, as their states say."""
+        for page_id, site_id, level, waits in unscored:
             if waits:
                 self.add_waiting(site_id, page_id, level)
-                self._recalled.setdefault(site_id, Counter())[scores.queue(page_id)] += 1
+                self._recalled[site_id][self.scores.queue(page_id)] += 1
             else:
-                self._recalled[site_id][scores.queue(page_id)] -= 1
+                self._recalled[site_id][self.scores.queue(page_id)] -= 1
                 self.remove_page(page_id)
 
     @property
@@ -205,22 +211,15 @@ class Scoring:
         *unscored* are those whose state and record disagree.
         """
         scores = self.scores
-        waiting: Counter[int] = Counter()
+        self._recalled.pop(site_id, None)
         for page in pages:
             scores.add_page(page.id, page.queue, page.record, base if base is not None else scores.base())
             self._site_of[page.id] = site_id
             if scores.is_shared:  # else the record is the same
                 self._changed[page.id] = None
             if page.queue != GONE:
-                waiting[page.queue] += 1
-        for page_id, _, level, waits in unscored:
-            if waits:
-                self.add_waiting(site_id, page_id, level)
-                waiting[scores.queue(page_id)] += 1
-            else:
-                waiting[scores.queue(page_id)] -= 1
-                self.remove_page(page_id)
-        self._recalled[site_id] = waiting
+                self._recalled[site_id][page.queue] += 1
+        self._apply_states(unscored)
         if base is not None:
             self._rows_to_write.append(SiteBase(site_id, None))
 

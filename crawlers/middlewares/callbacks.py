@@ -13,6 +13,7 @@ from crawlers.extensions.crawl_owner import required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
 from crawlers.reasons import Reason
+from crawlers.spiders.base import header
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -47,7 +48,7 @@ class CallbackMiddleware:
             State.DONE if is_fine else State.REFUSED,
             response.status,
             reason="" if is_fine else Reason.STATUS.of(response.status),
-            content_type=(response.headers.get("Content-Type") or b"").decode("latin-1")[:200],
+            content_type=(header(response, "Content-Type") or "")[:200],
             size_bytes=len(response.body),
         )
         self._callbacks.begin(response, page)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.extensions.browser import Browser
 from crawlers.extensions.crawl_owner import required_extension
 from crawlers.items import REDIRECT, RENDER
+from crawlers.spiders.base import header
 
 if TYPE_CHECKING:
     from typing import Self
@@ -34,7 +35,7 @@ class RenderingMiddleware:
     async def process_response(self, request: Request, response: Response) -> Response:
         if RENDER not in request.meta or response.status != 200 or not response.body:
             return response
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = header(response, "Content-Type") or ""
         if content_type.partition(";")[0].strip().lower() not in self._types:
             return response
         text, redirect = await self._browser.render(request, response)

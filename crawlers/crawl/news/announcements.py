@@ -95,10 +95,6 @@ class Announcements:
         while len(self._announced) > MAX_REMEMBERED:
             del self._announced[next(iter(self._announced))]
 
-    def recall(self, pages: Sequence[UnreadArticle], now: float) -> None:
-        """Fetch polled *pages* again that were announced, and not read as articles since: a run was killed."""
-        self._fetch_again(pages, now)
-
     def was_read(self, key: int) -> None:
         """Record that the page with that *key* was fetched, and is not a document; it is submitted after this."""
         self._read.pop(key, None)
@@ -115,9 +111,10 @@ class Announcements:
         """
         if any(self._read.get(item.target.key, -1) >= stored.submitted for item in items):
             stored = self.look_up(feed_id, items)()  # some were read since the look-up
-        self._fetch_again([one for one in stored.unread if not self._polls.is_list(one.page_id)], now)
+        self.fetch_again([one for one in stored.unread if not self._polls.is_list(one.page_id)], now)
 
-    def _fetch_again(self, pages: Sequence[UnreadArticle], now: float) -> None:
+    def fetch_again(self, pages: Sequence[UnreadArticle], now: float) -> None:
+        """Fetch *pages* again that are announced, and were not read as articles since."""
         self._announce(one.key for one in pages)  # targets of redirects are announced by them
         by_site: dict[str, list[SeenPage]] = {}
         for one in pages:

@@ -84,7 +84,7 @@ class NewsSites:
             parts.classifier.recall(labels)
             parts.polls.recall(polls, now)
             self._writer.submit(parts.requeue.recall(queued))
-            parts.announcements.recall(announced, now)
+            parts.announcements.fetch_again(announced, now)  # a run was killed before they were read as articles
             parts.feeds.recall(documents)
             for key, target in moved:
                 parts.feeds.move(key, target)

@@ -30,13 +30,13 @@ class SitemapRow(NamedTuple):
     number: Annotated[int, "order in which those of an address are read"]
     index_key: Annotated[BigInt | None, "→ `sitemap.key` of the index that names it; NULL: none"]
     state: Annotated[SmallInt, "0: it waits; 1: read; 2: not read"]
-    status: Annotated[SmallInt | None, "HTTP status; NULL: no response, or not requested"]
-    kind: Annotated[Name | None, "`sitemap`, `news sitemap`, `sitemap index`, `rss`, `atom`, `json`"]
-    reason: Annotated[str | None, "why it was not read, or not all of it, a [reason](states.md#reasons)"]
-    urls: Annotated[int, "URLs of the site that it lists"]
-    outside: Annotated[int, "URLs of other sites, and those that the crawl leaves out"]
-    cut: Annotated[int, "URLs or sitemaps that a limit left out"]
-    read_at: Annotated[float | None, "when it was requested"]
+    status: Annotated[SmallInt | None, "HTTP status; NULL: no response, or not requested"] = None
+    kind: Annotated[Name | None, "`sitemap`, `news sitemap`, `sitemap index`, `rss`, `atom`, `json`"] = None
+    reason: Annotated[str | None, "why it was not read, or not all of it, a [reason](states.md#reasons)"] = None
+    urls: Annotated[int, "URLs of the site that it lists"] = 0
+    outside: Annotated[int, "URLs of other sites, and those that the crawl leaves out"] = 0
+    cut: Annotated[int, "URLs or sitemaps that a limit left out"] = 0
+    read_at: Annotated[float | None, "when it was requested"] = None
 
 
 sitemap = table("sitemap", metadata, SitemapRow, UPSERT, key=2, sqlite_with_rowid=False)
