@@ -140,6 +140,10 @@ def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:
     return {"serializer": write}
 
 
+def _with_counts(links: Sequence[tuple[Target, int]]) -> list[dict[str, Any]]:
+    return [{"url": target.url, "count": count} for target, count in links]
+
+
 def _readable(link: ExternalLink, count: int) -> dict[str, Any]:
     fields = link._asdict()
     del fields["key"]
@@ -296,12 +300,10 @@ class Page:
     content_signature: int = 0  # hash of the text without its numbers, see algorithms.traps
     moved_to: Target | None = field(default=None, metadata=_in_feeds(lambda target: target and target.url))
     links: Sequence[tuple[Target, int]] = field(  # internal, with their number
-        default=(),
-        metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
+        default=(), metadata=_in_feeds(_with_counts)
     )
     cross_site_links: Sequence[tuple[Target, int]] = field(  # to other sites in the scope of the crawl, likewise
-        default=(),
-        metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
+        default=(), metadata=_in_feeds(_with_counts)
     )
     link_places: Mapping[int, LinkPlace] = field(  # places of its links, by key, if they were requested
         default_factory=dict, repr=False, metadata=_in_feeds(lambda _: None)

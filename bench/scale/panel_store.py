@@ -59,7 +59,7 @@ _OF_STORE = (
     + f"INSERT INTO external_url (id, site, url, key) SELECT n, 'http://h' || (n % {HOSTS}) || '.test', "
     f"'http://h' || (n % {HOSTS}) || '.test/page/' || n, n FROM n",
     "INSERT INTO link_context VALUES (1, 'a text', '', 'main', '', 'a')",
-    f"UPDATE id_block SET next = {2 * WRITTEN_ID} WHERE name = 'page'",  # for real crawls in the same store
+    f"UPDATE id_block SET next = {2 * WRITTEN_ID}",  # for real crawls in the same store
 )
 # {{first}} is the number of pages in the crawls before, {{before}} that of sites.
 _OF_CRAWL = (

@@ -187,7 +187,7 @@ class CrawlSession:
                 fence=self.members.fence,
             )
             cache_urls = settings.getint("FRONTIER_CACHE_URLS")
-            self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
+            self._site_ids = ReservedIds(self.writer, site, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve(SITE_BLOCK)  # more of them will be discovered
             self.frontier = QueuedFrontier(

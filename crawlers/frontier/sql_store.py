@@ -136,7 +136,7 @@ class SqlFrontierStore:
         of_sites = f"{_KNOWN}{self._among} ORDER BY site_id, key"
         self._known_of = _IN_LISTS[dialect].format(known=of_sites) + " GROUP BY site_id"
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
-        self._ids = ReservedIds(writer, page.c.id, ID_BLOCK)
+        self._ids = ReservedIds(writer, page, ID_BLOCK)
         self._ids.reserve(ID_BLOCK)
 
     def new_id(self) -> int:

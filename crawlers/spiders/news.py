@@ -100,11 +100,10 @@ class NewsSpider(SiteSpider):
         from crawlers.inputs.news_settings import news_options
         from crawlers.storage.news import stored_rules
         from crawlers.storage.news.document_copies import DocumentKeys
-        from crawlers.storage.news.stored_polls import excluded_sites
 
         settings, database = self._settings, session.database
         self._run = session.reader.run
-        self.scope = self.scope.excluding(excluded_sites(database, session.row.id))
+        self.scope = self.scope.excluding(session.row.excluded)
         policy = self._policy = open_news_policy(
             session,
             DocumentKeys(database, session.writer),

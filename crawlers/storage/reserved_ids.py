@@ -4,48 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select, text, update
+from sqlalchemy import select, update
 
 from crawlers.storage.schema.tables import id_block
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from sqlalchemy import Column, Connection
+    from sqlalchemy import Connection, Table
 
     from crawlers.storage.writer import Writer
 
 
-def reserve(connection: Connection, number: Column[int], count: int) -> range:
-    """Return *count* numbers for the column *number* that no other process will use, even if this one dies first.
-
-    *number* is the key of a table, whose numbers must all be reserved here, except those below all reserved ones.
-    """
-    table = number.table.name
-    of_table = id_block.c.name == table
-    next_number = select(id_block.c.next).where(of_table).with_for_update()
-    first = connection.execute(next_number).scalar()
-    if first is None:
-        # Of two processes that reserve at once for the first time, one does nothing here.
-        behind_all = f"SELECT :name, coalesce(max({number.name}), 0) + 1 FROM {table} WHERE true"  # noqa: S608 - ours
-        connection.execute(
-            text(f"INSERT INTO id_block (name, next) {behind_all} ON CONFLICT DO NOTHING"), {"name": table}
-        )
-        first = connection.execute(next_number).scalar_one()
+def reserve(connection: Connection, table: Table, count: int) -> range:
+    """Return *count* numbers of rows of *table* that no other process will use, even if this one dies first."""
+    of_table = id_block.c.name == table.name
+    first = connection.execute(select(id_block.c.next).where(of_table).with_for_update()).scalar_one()
     connection.execute(update(id_block).where(of_table).values(next=first + count))
     return range(first, first + count)
 
 
 class ReservedIds:
-    """Assigns numbers for the column *number*, and reserves the next *block* when half of one is left.
+    """Assigns numbers of rows of *table*, and reserves the next *block* when half of one is left.
 
     So `next_id` waits for the database only if the writer is slower than half a block lasts. A killed process wastes up
     to two blocks.
     """
 
-    def __init__(self, writer: Writer, number: Column[int], block: int) -> None:
+    def __init__(self, writer: Writer, table: Table, block: int) -> None:
         self._writer = writer
-        self._number = number
+        self._table = table
         self._block = block
         self._ids = range(0)
         self._next: Future[range] | None = None
@@ -57,7 +45,7 @@ class ReservedIds:
             return None
         if self._next is None or count > self._next_count:
             size = self._next_count = max(count, self._block)
-            self._next = self._writer.run(lambda connection: reserve(connection, self._number, size))
+            self._next = self._writer.run(lambda connection: reserve(connection, self._table, size))
         return None if self._next.done() else self._next
 
     def next_id(self) -> int:

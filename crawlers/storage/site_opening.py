@@ -13,7 +13,7 @@ from crawlers.storage.page_selection import move_level_limit
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import FoundSeed, FoundSite, page, seed, site
-from crawlers.storage.site_rows import own_homes
+from crawlers.storage.site_rows import ROBOTS, own_homes
 from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def open_sites(
     by_name = {one.site: one for one in wanted}
     owners = {address: one.site for one in wanted for address in (one.site, *one.aliases)}
     new = len(by_name.keys() - known.keys())
-    ids = iter(reserve(connection, site.c.id, new) if new else ())
+    ids = iter(reserve(connection, site, new) if new else ())
     seeds = _seeds_of(connection, by_name)
     _insert_seeds(connection, [one for one in by_name.values() if one.site not in seeds and one.site not in known])
     seeds |= _seeds_of(connection, by_name.keys() - seeds.keys())
@@ -62,7 +62,7 @@ def open_sites(
             move_level_limit(connection, row.id, one.max_level, now)
         if row.availability is not None and try_again:
             _retry_home_page(connection, row.id, now)
-        known_of_it = {name: getattr(row, name) for name in ("robots_status", "robots_text", "robots_at", "rest_until")}
+        known_of_it = {name: getattr(row, name) for name in ROBOTS}
         homes = own_homes(one.site, row.home_addresses, owners)
         rows.append(replace(one, id=row.id, home_addresses=homes, **known_of_it))
     if inserted:

@@ -100,9 +100,14 @@ def site_problem(row: Any, now: float) -> str | None:
     return (Reason.NOT_AVAILABLE if is_reached else Reason.NOT_REACHABLE).of(why)
 
 
+_LIMITS = ("id", "site", "parallel", "max_level", "delay_s", "start_url")
+ROBOTS = ("robots_status", "robots_text", "robots_at", "rest_until")
+_AS_STORED = (*_LIMITS, *ROBOTS, "source_id")
+
+
 def find_sites(connection: Connection, crawl_id: int, *conditions: ColumnElement[bool]) -> list[SiteRow]:
     """Return the sites of the crawl for which the *conditions* hold, with their limits only, in the order of ids."""
-    columns = (site.c.id, site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s, site.c.start_url)
+    columns = [site.c[name] for name in _LIMITS]
     rows = connection.execute(select(*columns).where(site.c.crawl_id == crawl_id, *conditions).order_by(site.c.id))
     return [SiteRow(*row) for row in rows]
 
@@ -121,21 +126,11 @@ def site_rows(connection: Connection, numbers: Collection[int], ahead_s: float =
             owners |= dict.fromkeys((name, *(aliases or "").split()), name)
     return [
         SiteRow(
-            row.id,
-            row.site,
-            row.parallel,
-            row.max_level,
-            row.delay_s,
-            row.start_url,
-            row.robots_status,
-            row.robots_text,
-            row.robots_at,
-            row.rest_until,
-            None if row.asked_at is None else row.asked_at + ahead_s,
+            **{name: row._mapping[name] for name in _AS_STORED},
+            asked_at=None if row.asked_at is None else row.asked_at + ahead_s,
             folder=row.folder or "",
             aliases=tuple((row.aliases or "").split()),
             home_addresses=own_homes(row.site, row.home_addresses, owners),
-            source_id=row.source_id,
         )
         for row in rows
     ]

@@ -88,32 +88,17 @@ class Writer:
         self._batch_size = batch_size
         self._batch_s = batch_s
         self._queue: deque[_Batch | _Job] = deque()
-        # Counts of change sets and jobs; a batch is not delayed if a caller waits for one of its change sets.
-        self._submitted = 0
+        # Numbers of change sets and jobs; a batch is not delayed if a caller waits for one of its change sets.
+        self.submitted = 0
         self._taken = 0
         self._awaited = 0
-        self._committed = 0
+        self.committed = 0  # always the first ones
         self.commits = Commits()  # written by the thread only
         self._failure: BaseException | None = None
-        self._closing = False
+        self.is_closed = False  # by `close`: nothing more can be submitted
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
-
-    @property
-    def submitted(self) -> int:
-        """The number of submitted change sets and jobs; see `wait_for`."""
-        return self._submitted
-
-    @property
-    def committed(self) -> int:
-        """The number of committed change sets and jobs, always the first ones."""
-        return self._committed
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether `close` was called, so that nothing more can be submitted."""
-        return self._closing
 
     @property
     def has_failed(self) -> bool:
@@ -124,13 +109,13 @@ class Writer:
         """Queue *changes*."""
         with self._changed:
             self._check()
-            while self._submitted - self._taken >= 4 * self._batch_size:
+            while self.submitted - self._taken >= 4 * self._batch_size:
                 self._changed.wait()
                 self._check()
             batch = self._last_batch()
             batch.changes.extend(changes)
             batch.size += 1
-            self._submitted += 1
+            self.submitted += 1
             if batch.size == 1 or batch.size == self._batch_size:
                 self._changed.notify_all()
 
@@ -151,8 +136,8 @@ class Writer:
         with self._changed:
             self._check()
             self._queue.append(queued)
-            self._submitted += 1
-            self._awaited = self._submitted
+            self.submitted += 1
+            self._awaited = self.submitted
             self._changed.notify_all()
         return queued.result
 
@@ -162,7 +147,7 @@ class Writer:
 
     def flush(self) -> None:
         """Wait until everything submitted is committed."""
-        self.wait_for(self._submitted)
+        self.wait_for(self.submitted)
 
     def wait_for(self, number: int) -> None:
         """Wait until the first *number* change sets and jobs are committed."""
@@ -174,19 +159,19 @@ class Writer:
         """Return whether the first *number* change sets and jobs are committed; they are from now on, without delay."""
         with self._changed:
             self._check()
-            if self._committed < number:
+            if self.committed < number:
                 self._awaited = max(self._awaited, number)
                 self._changed.notify_all()
-            return self._committed >= number
+            return self.committed >= number
 
     def close(self) -> None:
         """Commit what is pending and end the thread. A second call does nothing, whatever the first one raised."""
         try:
-            if not self._closing:
+            if not self.is_closed:
                 self.flush()
         finally:
             with self._changed:
-                self._closing = True
+                self.is_closed = True
                 self._changed.notify_all()
             self._thread.join()
 
@@ -204,7 +189,7 @@ class Writer:
     def _check(self) -> None:
         if self._failure is not None:
             raise self.store_error(self._failure) from self._failure
-        if self._closing:
+        if self.is_closed:
             raise StoreError("the store is already closed")
 
     def _run(self) -> None:
@@ -218,7 +203,7 @@ class Writer:
                 else:
                     self._check_at_times()
                 with self._changed:
-                    self._committed += work.size
+                    self.committed += work.size
                     self._changed.notify_all()
         except (SQLAlchemyError, StoreError) as error:
             self._fail(error)
@@ -266,7 +251,7 @@ class Writer:
 
     def _next(self) -> _Batch | _Job | None:
         with self._changed:
-            if not self._changed.wait_for(lambda: self._queue or self._closing, CHECK_S):
+            if not self._changed.wait_for(lambda: self._queue or self.is_closed, CHECK_S):
                 return _Batch()  # nothing to write: an opportunity for a check
             if not self._queue:
                 return None
@@ -280,4 +265,4 @@ class Writer:
         first = self._queue[0]
         if isinstance(first, _Job):
             return True
-        return self._taken < self._awaited or self._closing or first.size >= self._batch_size
+        return self._taken < self._awaited or self.is_closed or first.size >= self._batch_size

@@ -61,7 +61,7 @@ class FullWhenNumbersAreReserved:
 
         @event.listens_for(Engine, "before_cursor_execute")
         def _fill(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-            if statement.startswith(("UPDATE id_block", "INSERT INTO id_block")) and next(numbers) >= full_at:
+            if statement.startswith("UPDATE id_block") and next(numbers) >= full_at:
                 cursor.execute("PRAGMA max_page_count=1")
                 cursor.execute("CREATE TABLE filler AS SELECT randomblob(1000000)")
 

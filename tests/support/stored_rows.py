@@ -29,7 +29,7 @@ def add_sites(database: Database, crawl_id: int, *sites: SiteRow | str, now: flo
 def page_ids(database: Database, count: int) -> range:
     """Return page numbers."""
     with database.write() as connection:
-        return reserve(connection, page.c.id, count)
+        return reserve(connection, page, count)
 
 
 def write_rows(database: Database, *rows: Row) -> None:

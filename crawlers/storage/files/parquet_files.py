@@ -39,36 +39,10 @@ def check_parquet(setting: str) -> None:
 def arrow_schema(columns: Sequence[ParquetColumn]) -> Any:
     """Return the schema of *columns* for pyarrow."""
     arrow = importlib.import_module("pyarrow")
-    types = {
-        "int16": arrow.int16(),
-        "int32": arrow.int32(),
-        "int64": arrow.int64(),
-        "float64": arrow.float64(),
-        "string": arrow.string(),
-        "strings": arrow.list_(arrow.string()),
-        "timestamp": arrow.timestamp("ms", tz="UTC"),
-        "boolean": arrow.bool_(),
-    }
-    return arrow.schema([(column.name, types[column.type]) for column in columns])
-
-
-class _Drain(io.RawIOBase):
-    """A file that keeps what was written until it is taken."""
-
-    def __init__(self) -> None:
-        self._written = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._written += data
-        return len(data)
-
-    def taken(self) -> bytes:
-        taken = bytes(self._written)
-        self._written.clear()
-        return taken
+    others = {"strings": arrow.list_(arrow.string()), "timestamp": arrow.timestamp("ms", tz="UTC")}
+    return arrow.schema(
+        [(column.name, others.get(column.type) or arrow.type_for_alias(column.type)) for column in columns]
+    )
 
 
 def parquet_parts(columns: Sequence[ParquetColumn], groups: Iterable[Sequence[Sequence[Any]]]) -> Iterator[bytes]:
@@ -78,12 +52,19 @@ def parquet_parts(columns: Sequence[ParquetColumn], groups: Iterable[Sequence[Se
     """
     arrow = importlib.import_module("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
-    schema, file = arrow_schema(columns), _Drain()
+    schema, file = arrow_schema(columns), io.BytesIO()
+
+    def taken() -> bytes:
+        part = file.getvalue()
+        file.seek(0)
+        file.truncate()
+        return part
+
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for values in groups:
             writer.write_table(arrow.table(list(values), schema=schema))
-            yield file.taken()
-    yield file.taken()
+            yield taken()
+    yield taken()
 
 
 class PartWriter:

@@ -215,12 +215,6 @@ def sites_that_link(database: Database, sites: Collection[int]) -> list[tuple[in
     return [(key, name) for key, name in database.rows(statement)]
 
 
-def excluded_sites(database: Database, crawl_id: int) -> list[str]:
-    """Return the sites of a crawl that its latest run excludes."""
-    statement = select(site.c.site).where(site.c.crawl_id == crawl_id, ~site.c.is_open).order_by(site.c.id)
-    return database.scalars(statement)
-
-
 def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[str]:
     """Return the URLs of the feeds that a person disabled, and of those whose source's site the crawl excludes."""
     statement = select(feed.c.url, feed.c.enabled, seed.c.site).join(seed, seed.c.id == feed.c.seed_id)

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 VALUES = ("weight", "support", "precision_low", "learnt_at")  # the columns that are replaced
-_COLUMNS = (
-    url_rule.c.id,
-    url_rule.c.domain,
-    url_rule.c.regex,
-    url_rule.c.weight,
-    url_rule.c.origin,
-    url_rule.c.is_pinned,
-    url_rule.c.support,
-    url_rule.c.precision_low,
-    url_rule.c.learnt_at,
-)
 
 
 class StoredRule(NamedTuple):
@@ -49,7 +38,7 @@ class StoredRule(NamedTuple):
 
 def list_rules(database: Database, domain: str | None = None) -> list[StoredRule]:
     """Return the rules of *domain*, or of all domains: by domain, the highest weight first."""
-    statement = select(*_COLUMNS).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
+    statement = select(url_rule).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
     if domain is not None:
         statement = statement.where(url_rule.c.domain == domain)
     return [_stored(row) for row in database.rows(statement)]
@@ -81,7 +70,7 @@ def rules_of_domains(database: Database, domains: Sequence[str]) -> dict[str, li
 
 def stored_rules_of(connection: Connection, domains: Sequence[str]) -> list[StoredRule]:
     """Return the rules of *domains* with their numbers: the highest weight first."""
-    statement = select(*_COLUMNS).where(among(url_rule.c.domain, domains))
+    statement = select(url_rule).where(among(url_rule.c.domain, domains))
     return [_stored(row) for row in connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id))]
 
 
@@ -115,7 +104,7 @@ def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Seque
     """
     for domain, its in rules.items():
         _check_number(domain, len(its))
-    of_domains = select(*_COLUMNS).where(among(url_rule.c.domain, rules))
+    of_domains = select(url_rule).where(among(url_rule.c.domain, rules))
     known = {(row.domain, row.regex): row for row in connection.execute(of_domains)}
     wanted = {(domain, rule.regex): rule for domain, of_domain in rules.items() for rule in of_domain}
     changed, new = [], []
@@ -218,16 +207,15 @@ def _changed(connection: Connection, number: int, values: Mapping[str, Any]) -> 
 
 
 def _numbered(connection: Connection, number: int) -> StoredRule:
-    row = connection.execute(select(*_COLUMNS).where(url_rule.c.id == number)).one_or_none()
+    row = connection.execute(select(url_rule).where(url_rule.c.id == number)).one_or_none()
     if row is None:
         raise ConfigError(f"there is no rule {number}; `scrapy sites rules` lists all rules with their numbers")
     return _stored(row)
 
 
 def _stored(row: Any) -> StoredRule:
-    number, domain, regex, weight, origin, is_pinned, support, precision_low, learnt_at = row
-    rule = UrlRule(regex, weight, origin, is_pinned, support, precision_low, learnt_at or 0.0)
-    return StoredRule(number, domain, rule)
+    found = (row.support, row.precision_low, row.learnt_at or 0.0)
+    return StoredRule(row.id, row.domain, UrlRule(row.regex, row.weight, row.origin, row.is_pinned, *found))
 
 
 def _values(rule: UrlRule) -> dict[str, Any]:

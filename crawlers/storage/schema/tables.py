@@ -76,8 +76,8 @@ id_block = Table(
 @event.listens_for(metadata, "after_create")
 def _insert_first_rows(_metadata: MetaData, connection: Connection, **_options: object) -> None:
     connection.execute(insert(schema_version).values(number=SCHEMA_VERSION))
-    # The row is there from the start: two processes that both make it would get in each other's way.
-    connection.execute(insert(id_block).values(name="page", next=1))
+    # They are there from the start: two processes that both make one would get in each other's way.
+    connection.execute(insert(id_block), [{"name": name, "next": 1} for name in ("page", "site")])
 
 
 crawl = Table(

@@ -135,7 +135,7 @@ def test_processes_that_start_together_create_the_tables_once(url_without_tables
         databases = list(pool.map(Database, [url_without_tables] * 8))
     with databases[0].read() as connection:
         assert connection.execute(text("SELECT number FROM schema_version")).all() == [(SCHEMA_VERSION,)]
-        assert connection.execute(text("SELECT name, next FROM id_block")).all() == [("page", 1)]
+        assert connection.execute(text("SELECT name, next FROM id_block")).all() == [("page", 1), ("site", 1)]
     for database in databases:
         database.close()
 

@@ -57,7 +57,7 @@ def test_processes_that_reserve_at_once_get_different_numbers(database, database
 def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(database, writer):
     threads = []
     event.listen(database.engine, "begin", lambda _: threads.append(threading.current_thread().name))
-    ids = ReservedIds(writer, page.c.id, 10)
+    ids = ReservedIds(writer, page, 10)
     ids.reserve(10)
     ids.reserve(10)
     numbers = [ids.next_id() for _ in range(4)]
@@ -73,7 +73,7 @@ def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(databa
 
 
 def test_many_numbers_are_ready_before_they_are_taken(database, writer):
-    ids = ReservedIds(writer, page.c.id, 10)
+    ids = ReservedIds(writer, page, 10)
     assert ids.next_id() == 1
     assert ids.reserve(9) is None
     if (pending := ids.reserve(25)) is not None:
