@@ -13,12 +13,13 @@ from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, SiteLimits
+from crawlers.storage.schema.news_tables import feed
 from crawlers.storage.schema.tables import external_link, external_url, page, seed, site
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
     from crawlers.items import SeedChange
     from crawlers.storage.database import Database
@@ -61,9 +62,15 @@ def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[
 
 
 def remove_seeds(database: Database, numbers: Collection[int]) -> None:
-    """Delete the seeds with these *numbers*, and nothing else."""
+    """Delete the seeds with these *numbers* and their feeds, and nothing else."""
     with database.write() as connection:
-        connection.execute(delete(seed).where(seed.c.id.in_(numbers)))
+        delete_seeds(connection, seed.c.id.in_(numbers))
+
+
+def delete_seeds(connection: Connection, which: ColumnElement[bool]) -> None:
+    """Delete these seeds, and their feeds, because the number of a seed may be used again."""
+    connection.execute(delete(feed).where(feed.c.seed_id.in_(select(seed.c.id).where(which))))
+    connection.execute(delete(seed).where(which))
 
 
 def enable_seeds(database: Database, numbers: Collection[int], *, enabled: bool) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy import delete, func, or_, select, update
 from crawlers.errors import ConfigError
 from crawlers.storage.link_removal import crawls_with_workers, lock_idle_crawls, remove_rows
 from crawlers.storage.schema.tables import crawl, external_link, link, metadata, page, seed, site
+from crawlers.storage.seeds import delete_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,7 +91,7 @@ def remove_site(database: Database, name: str) -> None:
     with _idle(database, name) as connection:
         connection.execute(update(site).where(site.c.source_id.in_(sites)).values(source_id=None))
         connection.execute(delete(site).where(site.c.id.in_(sites)))
-        connection.execute(delete(seed).where(seed.c.site == name))
+        delete_seeds(connection, seed.c.site == name)
 
 
 def _remove(database: Database, name: str, table: Table, where: ColumnElement[bool]) -> None:

@@ -20,7 +20,7 @@ from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.seed_overview import seed_figures, seed_lines
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.writable import check_file
-from crawlers.storage.news.stored_sources import delete_orphaned_feeds, save_sources
+from crawlers.storage.news.stored_sources import save_sources
 from crawlers.storage.seeds import enable_seeds, external_urls_of, list_seeds, remove_seeds, save_seeds
 
 if TYPE_CHECKING:
@@ -78,7 +78,6 @@ def remove(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> 
         remove_seeds(database, [seed.number for seed in seeds])
         for seed in seeds:
             print(f"{seed.number} {seed.start_url} removed; its crawls stay in the store")
-        delete_orphaned_feeds(database)
 
 
 def enable(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:

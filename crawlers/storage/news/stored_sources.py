@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import HAND
@@ -59,7 +59,6 @@ def save_sources(database: Database, sources: Sequence[Source], *, enable: bool 
     """
     with database.write() as connection:
         lock_name(connection, "sources")  # workers that begin at the same time save the same ones
-        _delete_orphans(connection)
         before = _numbers(connection)
         write_seeds(
             connection,
@@ -108,7 +107,6 @@ def stored_sources(database: Database, sites: Iterable[str] | None = None) -> li
 def add_feed(database: Database, owner: Seed, url: str, kind: str) -> bool:
     """Add or enable a feed of a seed; return whether it is new. Raises `ConfigError` if it belongs to another seed."""
     with database.write() as connection:
-        _delete_orphans(connection)
         row = connection.execute(select(feed).where(feed.c.url == url)).one_or_none()
         if row is not None and row.seed_id != owner.number:
             raise ConfigError(
@@ -133,12 +131,6 @@ def switch_feed(database: Database, owner: Seed, url: str, *, enabled: bool) -> 
             raise ConfigError(
                 f"{url} is not a feed of {owner.site}; `scrapy sites feeds {owner.number} --all` lists its feeds"
             )
-
-
-def delete_orphaned_feeds(database: Database) -> None:
-    """Delete the feeds of removed seeds, because the number of a seed may be reused."""
-    with database.write() as connection:
-        _delete_orphans(connection)
 
 
 def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | None = None) -> list[FeedRow]:
@@ -203,7 +195,3 @@ def _save_feeds(connection: Connection, owned: Iterable[tuple[int, Source]]) -> 
     if changed:
         assigned: dict[str, Any] = {name: bindparam(name) for name in ("seed_id", "kind", "is_given")}
         connection.execute(update(feed).where(feed.c.id == bindparam("feed_id")).values(assigned), changed)
-
-
-def _delete_orphans(connection: Connection) -> None:
-    connection.execute(delete(feed).where(feed.c.seed_id.not_in(select(seed.c.id))))

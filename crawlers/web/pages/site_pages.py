@@ -25,7 +25,6 @@ from crawlers.reports.seed_overview import (
     seed_lines,
     site_details,
 )
-from crawlers.storage.news.stored_sources import delete_orphaned_feeds
 from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered
 from crawlers.storage.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
 from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
@@ -131,7 +130,6 @@ def delete_site(request: Request, form: FormData) -> Response:
         remove_site(database, seed.site)
     except ConfigError as error:
         return confirm(request, 409, str(error))
-    delete_orphaned_feeds(database)
     return RedirectResponse(f"/sites?{urlencode({'deleted': seed.site, **rows._asdict()})}", 303)
 
 

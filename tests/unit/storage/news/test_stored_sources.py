@@ -11,7 +11,6 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import SiteLimits
 from crawlers.storage.news.stored_rules import forbid_rule, list_rules
 from crawlers.storage.news.stored_sources import (
-    delete_orphaned_feeds,
     list_feeds,
     save_sources,
     stored_sources,
@@ -103,6 +102,5 @@ def test_feed_moves_to_another_source_with_the_file(sqlite):
 def test_feeds_are_deleted_with_their_seed(sqlite):
     save_sources(sqlite, [FULL])
     remove_seeds(sqlite, [1])
-    delete_orphaned_feeds(sqlite)
     with sqlite.read() as connection:
         assert connection.execute(select(feed.c.id)).all() == []
