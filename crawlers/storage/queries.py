@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import bindparam, exists, func, select, text
 
@@ -107,11 +107,7 @@ def crawl_numbered(database: Database, number: int) -> NamedCrawl | None:
     if number >= 10**MAX_DIGITS:
         return None
     rows = database.rows(_NAMED.where(crawl.c.id == number))
-    return _crawl(rows[0]) if rows else None
-
-
-def _crawl(row: Any) -> NamedCrawl:
-    return NamedCrawl(row.id, row.name, row.mission, row.state, bool(row.is_foreign))
+    return NamedCrawl(*rows[0]) if rows else None
 
 
 def crawl_named(database: Database, name: str | None) -> NamedCrawl:
@@ -131,7 +127,7 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
         statement = statement.order_by(text("is_foreign"), crawl.c.id.desc())
     rows = database.rows(statement.limit(1))
     if rows:
-        return _crawl(rows[0])
+        return NamedCrawl(*rows[0])
     names = sorted(set(database.scalars(select(crawl.c.name))))
     if not names:
         raise ConfigError(f"{database.name} has no crawl yet; run a crawl first")
@@ -140,7 +136,7 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
 
 def crawls_of_mission(database: Database, mission: str) -> list[NamedCrawl]:
     """Return all crawls of a *mission*, in the order in which they began."""
-    return [_crawl(row) for row in database.rows(_NAMED.where(crawl.c.mission == mission).order_by(crawl.c.id))]
+    return [NamedCrawl(*row) for row in database.rows(_NAMED.where(crawl.c.mission == mission).order_by(crawl.c.id))]
 
 
 def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:

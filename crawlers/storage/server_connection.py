@@ -35,10 +35,14 @@ _IS_AT_WORK = """
     WHERE pid = %s AND state = 'active' AND wait_event_type IS DISTINCT FROM 'Client'"""
 
 
-class BoundedConnection(Connection[Any]):
-    """Ends with an `OperationalError` if the server sends nothing for *silence_s* seconds."""
+class ServerConnection(Connection[Any]):
+    """Ends with an `OperationalError` if the server sends nothing for *silence_s* seconds, unless it is at work.
+
+    Whether it works on a statement is asked if the number of its process is known.
+    """
 
     silence_s = 10.0
+    _process = 0  # of the server; 0: not known
 
     def wait(self, gen: Generator[Any, Any, T], *args: Any, **kwargs: Any) -> T:
         """Wait for *gen*, as all methods of psycopg that wait for the server do."""
@@ -64,16 +68,6 @@ class BoundedConnection(Connection[Any]):
                 is_given_up = not self._is_at_work()  # it may have responded meanwhile, so we look once more
                 heard_at = time.monotonic()
 
-    def _is_at_work(self) -> bool:
-        """Whether the silence is that of a statement that takes long."""
-        return False
-
-
-class ServerConnection(BoundedConnection):
-    """Likewise, but a statement may take any time as long as the server is at work on it."""
-
-    _process = 0  # of the server; 0: not known yet
-
     @classmethod
     def open(cls, silence_s: float, **options: Any) -> Self:
         """Return an open connection; *options* are those of `psycopg.connect`. Raises `psycopg.Error`."""
@@ -93,10 +87,11 @@ class ServerConnection(BoundedConnection):
         return connection
 
     def _is_at_work(self) -> bool:
+        """Whether the silence is that of a statement that takes long."""
         if not self._process:
             return False
         try:
-            with BoundedConnection.connect(self.info.dsn, password=self.info.password, autocommit=True) as asking:
+            with ServerConnection.connect(self.info.dsn, password=self.info.password, autocommit=True) as asking:
                 asking.silence_s = max(LEAST_CONNECT_S, self.silence_s)
                 return asking.execute(_IS_AT_WORK, [self._process]).fetchone() is not None
         except Error:

@@ -93,5 +93,4 @@ def count_documents(database: Database, crawl_id: int) -> int:
         .join(site, site.c.id == document.c.site_id)
         .where(site.c.crawl_id == crawl_id)
     )
-    with database.read() as connection:
-        return int(connection.execute(statement).scalar_one())
+    return int(database.scalar(statement))

@@ -52,15 +52,13 @@ message = Table(
 )
 message.add_is_dependent_on(site)  # a site and the first message to it may be found by one page
 message.add_is_dependent_on(page)  # a page that is found and fetched within one batch may send itself a message
+_SENT = tuple(message.c.keys()[1:])  # all but the number
 
 
 @writes(
     message,
     INSERT,
-    columns=(
-        *("crawl_id", "site_id", "source_id", "target_id", "key", "url", "level", "hops", "count", "value", "carried"),
-        *("sent_at", "details"),
-    ),
+    columns=_SENT,
     select="""
         SELECT r.crawl_id, site.id, r.source_id, r.target_id, r.key, r.url, r.level, r.hops, r.count, r.value,
             r.carried, r.sent_at, r.details
@@ -88,10 +86,7 @@ class Message(NamedTuple):
 @writes(
     message,
     INSERT,
-    columns=(
-        *("crawl_id", "site_id", "source_id", "target_id", "key", "url", "level", "hops", "count", "value", "carried"),
-        "sent_at",
-    ),
+    columns=_SENT[:-1],
     select="""
         SELECT r.crawl_id, page.site_id, page.id, page.id, page.key, page.url, page.level, 0, 0, 0.0, r.carried,
             r.sent_at
