@@ -49,6 +49,15 @@ def test_waking_site_continues_its_turn():
     assert [pull(rule) for _ in range(4)] == ["a", "b", "b", "a"]
 
 
+def test_cancelled_pull_returns_the_turn():
+    rule = awake(RoundRobin(2), "ab")
+    for _ in range(5):
+        rule.record_pull("a")
+    for _ in range(5):
+        rule.cancel_pull("a")
+    assert [pull(rule) for _ in range(4)] == ["a", "a", "b", "b"]
+
+
 def test_history_of_turns_is_bounded():
     rule = awake(TimedRoundRobin(1e9), "ab")
     plain = awake(RoundRobin(), "ab")
