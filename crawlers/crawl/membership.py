@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.order_parts import Distribute, StoredPart
+    from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.message_tables import Message
     from crawlers.storage.site_rows import SiteRow
     from crawlers.storage.writer import Writer
@@ -59,9 +60,8 @@ class Membership:
     *page_budget* is that of the crawl, 0 if it has none; it has at most *most_sites*. A worker that is silent for more
     than *deadline_s* is lost. *clock* is that of the crawl, which is never set.
 
-    *distribute* is `PageScores.hand_out` of an order with scores; *gets_messages* says whether links lead from one
-    site to another, and *carries_cash* whether their messages do. The crawl *is_divided* if others work on it, or did
-    so before in this run.
+    *scores* are those of the page order, if it has any; *gets_messages* says whether links lead from one site to
+    another. The crawl *is_divided* if others work on it, or did so before in this run.
 
     Methods that take a connection are called in the writer's thread.
     """
@@ -76,9 +76,8 @@ class Membership:
         most_sites: int,
         deadline_s: float,
         clock: Callable[[], float],
-        distribute: Distribute | None = None,
+        scores: PageScores | None = None,
         gets_messages: bool = False,
-        carries_cash: bool = False,
         is_divided: bool = False,
     ) -> None:
         self.worker_id = worker_id
@@ -88,7 +87,7 @@ class Membership:
         self._crawl_id = crawl_id
         self._deadline_s = deadline_s
         self._clock = clock
-        self._site_limit = SiteLimit(crawl_id, most_sites, carries_cash=carries_cash)
+        self._site_limit = SiteLimit(crawl_id, most_sites, carries_cash=scores is not None and scores.carries_cash)
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
         self.last = Round()  # the latest round that succeeded; before the first one, nothing is known of others
         self._lacked_pulls = False  # in the latest round
@@ -96,7 +95,7 @@ class Membership:
         self._soon_s = SOON_S
         self._fenced_at = 0.0  # when the latest transaction began
         self._took_s = 0.0  # by the latest round
-        self._distribute = distribute
+        self._distribute = scores.hand_out if scores is not None and scores.is_shared else None
         self._gets_messages = gets_messages
         self.is_divided = is_divided
 

@@ -174,9 +174,8 @@ class CrawlSession:
                 most_sites=self.most_sites + len(self.row.excluded),
                 deadline_s=deadline_s,
                 clock=clock,
-                distribute=scores.hand_out if scores is not None and scores.is_shared else None,
+                scores=scores,
                 gets_messages=mission.scope is not None,
-                carries_cash=scores is not None and scores.carries_cash,
                 is_divided=self.row.others > 0 or share > 1,
             )
             self._check_store = StoreCheck(self.database, self._lock)

@@ -58,7 +58,6 @@ def open_news_policy(
 
     *call* runs a function in another process.
     """
-
     database, crawl_id, writer, frontier = session.database, session.row.id, session.writer, session.frontier
 
     def target(base: str, path: str = "") -> Target:
