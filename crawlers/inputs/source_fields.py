@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
@@ -15,7 +15,7 @@ from crawlers.algorithms.urls.resolution import resolve, without_credentials
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.seed_list import LIMITS, host_name, seed_address, seed_limit, tidy_name
 from crawlers.inputs.text_file import shown
-from crawlers.inputs.yaml_reader import Item, Problem, converted, fields_of, item_of, items_of, line_of, nodes_of
+from crawlers.inputs.yaml_reader import Item, Problem, converted, fields_of, given, item_of, items_of, line_of, nodes_of
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
@@ -106,38 +106,32 @@ def source_of(node: Node) -> Source:
         raise Problem(fields["sitemaps"].line, f"{min(both)} is also listed under feeds; keep one of the two")
     return Source(
         limits,
-        _text(fields.get("name")),
+        given(fields, "name", _text, None),
         feeds,
         sitemaps,
         _rules(fields.get("rules")),
         _content(fields.get("content")),
-        _language(fields.get("language")),
-        _text(fields.get("region")),
+        given(fields, "language", _language, None),
+        given(fields, "region", _text, None),
         _addresses(fields.get("hosts"), _host),
     )
 
 
 def _limits(site: Item, fields: dict[str, Field]) -> SiteLimits:
     name, start_url = _address(site, seed_address)
-    parallel, max_level, delay_ms = (_limit(fields.get(limit), limit) for limit in LIMITS)
+    parallel, max_level, delay_ms = (given(fields, limit, partial(seed_limit, name=limit), None) for limit in LIMITS)
     return SiteLimits(name, parallel, max_level, None if delay_ms is None else delay_ms / 1000, start_url)
 
 
-def _limit(given: Field | None, name: str) -> int | None:
-    if given is None:
-        return None
-    return converted(item_of(given.node), lambda text: seed_limit(text, name))
-
-
-def _addresses(given: Field | None, reading: Callable[[str], str]) -> tuple[str, ...]:
-    items = [] if given is None else items_of(_small(given))
+def _addresses(field: Field | None, reading: Callable[[str], str]) -> tuple[str, ...]:
+    items = [] if field is None else items_of(_small(field))
     return tuple(dict.fromkeys(_address(item, reading) for item in items))
 
 
-def _small(given: Field) -> Field:
-    if (number := len(nodes_of(given))) > MAX_VALUES:
-        raise Problem(given.line, f"{given.name} has {number} values; keep at most {MAX_VALUES}")
-    return given
+def _small(field: Field) -> Field:
+    if (number := len(nodes_of(field))) > MAX_VALUES:
+        raise Problem(field.line, f"{field.name} has {number} values; keep at most {MAX_VALUES}")
+    return field
 
 
 def _address(item: Item, reading: Callable[[str], T]) -> T:
@@ -146,13 +140,13 @@ def _address(item: Item, reading: Callable[[str], T]) -> T:
     return converted(item, reading)
 
 
-def _text(given: Field | None) -> str | None:
-    return None if given is None else tidy_name(item_of(given.node).text[:MAX_TEXT])
+def _text(text: str) -> str | None:
+    return tidy_name(text[:MAX_TEXT])
 
 
-def _rules(given: Field | None) -> tuple[UrlRule, ...]:
+def _rules(field: Field | None) -> tuple[UrlRule, ...]:
     rules: dict[str, UrlRule] = {}
-    for node in nodes_of(_small(given)) if given else ():
+    for node in nodes_of(_small(field)) if field else ():
         rule = _rule(node)
         if rule.regex in rules:
             raise Problem(line_of(node), f"duplicate rule {shown(rule.regex)}; keep one of the two")
@@ -161,44 +155,39 @@ def _rules(given: Field | None) -> tuple[UrlRule, ...]:
 
 
 def _rule(node: Node) -> UrlRule:
-    weight: Field | None = None
+    weight = 1.0
     if isinstance(node, yaml.MappingNode):
         fields = fields_of(node, ("regex", "weight"))
         if "regex" not in fields:
             raise Problem(line_of(node), "regex is missing; write {regex: '/video/.*', weight: 0}")
-        node, weight = fields["regex"].node, fields.get("weight")
+        node, weight = fields["regex"].node, given(fields, "weight", rule_weight, 1.0)
     regex = item_of(node)
     converted(regex, check_rule)
-    return UrlRule(regex.text, converted(item_of(weight.node), rule_weight) if weight else 1.0, HAND)
+    return UrlRule(regex.text, weight, HAND)
 
 
-def _content(given: Field | None) -> dict[str, str]:
-    if given is None:
+def _content(field: Field | None) -> dict[str, str]:
+    if field is None:
         return {}
-    if not isinstance(given.node, yaml.MappingNode):
-        raise Problem(given.line, "content must be a mapping; write each part with its selector, such as `title: h1`")
+    if not isinstance(field.node, yaml.MappingNode):
+        raise Problem(field.line, "content must be a mapping; write each part with its selector, such as `title: h1`")
+    parts = fields_of(field.node, PARTS)
+    return {name: given(parts, name, partial(_selector, part=name), "") for name in parts}
+
+
+def _selector(text: str, part: str) -> str:
     from crawlers.extraction.article.content_rules import check_rules  # with parsel, which few commands need
 
-    selectors = {}
-    for name, part in fields_of(given.node, PARTS).items():
-        line, text = item = item_of(part.node)
-        converted(item, _check_shown)
-        if len(text) > MAX_TEXT:
-            raise Problem(line, f"the selector of {name} has {len(text)} characters; use at most {MAX_TEXT}")
-        try:
-            check_rules({name: text})
-        except ConfigError as error:
-            raise Problem(line, str(error)) from None
-        selectors[name] = text
-    return selectors
+    _check_shown(text)
+    if len(text) > MAX_TEXT:
+        raise ConfigError(f"the selector of {part} has {len(text)} characters; use at most {MAX_TEXT}")
+    check_rules({part: text})
+    return text
 
 
-def _language(given: Field | None) -> str | None:
-    if given is None:
-        return None
-    line, text = item_of(given.node)
+def _language(text: str) -> str:
     if not _LANGUAGE.fullmatch(text.lower()):
-        raise Problem(line, f"language is {shown(text)}, expected an ISO 639 code such as en; countries go to region")
+        raise ConfigError(f"language is {shown(text)}, expected an ISO 639 code such as en; countries go to region")
     return text.lower()
 
 

@@ -37,7 +37,7 @@ from crawlers.algorithms.urls.scope import ALL, SITES, Scope
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import host_name, seed_address
 from crawlers.inputs.text_file import is_whole, read_text, shortened, shown
-from crawlers.inputs.yaml_reader import Item, Problem, converted, item_of, items_of, read_fields
+from crawlers.inputs.yaml_reader import Item, Problem, converted, given, item_of, items_of, read_fields
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -87,9 +87,7 @@ def parse_topic(text: str, origin: str) -> TopicSpec:
 
 
 def _spec(fields: dict[str, Field]) -> TopicSpec:
-    code = AUTO
-    if "language" in fields:
-        code = converted(item_of(fields["language"].node), lambda text: language_code(text, "language"))
+    code = given(fields, "language", lambda text: language_code(text, "language"), AUTO)
     keywords = _keywords(fields["keywords"], Terms(code)) if "keywords" in fields else {}
     examples = tuple(map(_example, items_of(fields["examples"]))) if "examples" in fields else ()
     if not (keywords or examples):
@@ -97,7 +95,7 @@ def _spec(fields: dict[str, Field]) -> TopicSpec:
     if "roots" not in fields:
         raise Problem(None, "roots is missing; give at least one start URL")
     scope = _scope(fields["scope"]) if "scope" in fields else SITES
-    budget = _budget(fields["budget"]) if "budget" in fields else None
+    budget = given(fields, "budget", _budget, None)
     return TopicSpec(keywords, examples, _roots(fields["roots"], scope), _weights(fields), scope, code, budget)
 
 
@@ -164,27 +162,27 @@ def _domain(item: Item) -> str:
 
 
 def _weights(fields: dict[str, Field]) -> Weights:
-    given = [fields[name] for name in MIX if name in fields]
-    if given and "strategy" in fields:
-        raise Problem(given[0].line, f"{given[0].name} and strategy are mutually exclusive; keep one of the two")
-    if given:
+    parts = [fields[name] for name in MIX if name in fields]
+    if parts and "strategy" in fields:
+        raise Problem(parts[0].line, f"{parts[0].name} and strategy are mutually exclusive; keep one of the two")
+    if parts:
         mix = [_number(item_of(fields[name].node), name, 0.0, 1.0) if name in fields else 0.0 for name in MIX]
         try:
             return Weights(*mix)
         except ConfigError as error:
-            raise Problem(given[0].line, str(error)) from None
-    if "strategy" not in fields:
-        return STRATEGIES[DEFAULT_STRATEGY]
-    line, name = item_of(fields["strategy"].node)
+            raise Problem(parts[0].line, str(error)) from None
+    return given(fields, "strategy", _strategy, STRATEGIES[DEFAULT_STRATEGY])
+
+
+def _strategy(name: str) -> Weights:
     if name not in STRATEGIES:
-        raise Problem(line, f"unknown strategy {shown(name)}; choose one of: {' '.join(STRATEGIES)}")
+        raise ConfigError(f"unknown strategy {shown(name)}; choose one of: {' '.join(STRATEGIES)}")
     return STRATEGIES[name]
 
 
-def _budget(field: Field) -> int:
-    line, text = item_of(field.node)
+def _budget(text: str) -> int:
     if not is_whole(text, 1, MAX_BUDGET):
-        raise Problem(line, f"budget is {shown(text)}, expected a number of pages from 1 to {MAX_BUDGET}")
+        raise ConfigError(f"budget is {shown(text)}, expected a number of pages from 1 to {MAX_BUDGET}")
     return int(text)
 
 

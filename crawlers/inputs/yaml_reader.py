@@ -17,7 +17,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.text_file import place_of, said_of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 T = TypeVar("T")
 Node: TypeAlias = yaml.Node
@@ -187,6 +187,11 @@ def converted(item: Item, read: Callable[[str], T]) -> T:
         return read(item.text)
     except ConfigError as error:
         raise Problem(item.line, str(error)) from None
+
+
+def given(fields: Mapping[str, Field], name: str, read: Callable[[str], T], otherwise: T) -> T:
+    """Return what *read* makes of the scalar of a field, or *otherwise* if it is missing; raises `Problem`."""
+    return converted(item_of(fields[name].node), read) if name in fields else otherwise
 
 
 def line_of(node: Node | yaml.Event) -> int:
