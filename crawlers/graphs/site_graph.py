@@ -17,6 +17,7 @@ from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node, State
 from crawlers.storage.queries import site_has_crossings
 from crawlers.storage.redirect_chains import final_target
+from crawlers.storage.streaming import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ SOURCES_AT_ONCE = 256  # pages whose links are read by one query
 # PostgreSQL sorts text by the database's language; the export must not depend on it.
 _PAGES = f"""
     SELECT id, content_hash, url, level, status, title, duplicates FROM page
-    WHERE site_id = :site AND state = {int(State.DONE)} ORDER BY level, url {{collation}}"""  # noqa: S608
+    WHERE site_id = :site AND state = {int(State.DONE)} ORDER BY level, url {{c}}"""  # noqa: S608
 _MOVED = f"""
     SELECT p.id, p.moved_to FROM page p JOIN page t ON t.id = p.moved_to
     WHERE p.site_id = :site AND p.state = {int(State.MOVED)} AND t.site_id = :site"""  # noqa: S608
@@ -100,9 +101,7 @@ class SiteGraph:
         return self._in_degree[node], self._out_degree[node]
 
     def _pages(self, connection: Connection) -> Any:
-        collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
-        statement = text(_PAGES.format(collation=collation))
-        return connection.execution_options(stream_results=True).execute(statement, {"site": self._site_id})
+        return execute(connection.execution_options(stream_results=True), _PAGES, site=self._site_id)
 
     def _merge(self, connection: Connection) -> None:
         by_hash: dict[bytes, int] = {}

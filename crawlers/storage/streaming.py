@@ -50,17 +50,15 @@ _COLLATION = {"sqlite": "", "postgresql": 'COLLATE "C"'}
 
 def streamed(connection: Connection, statement: str, **values: Any) -> Iterator[Any]:
     """Yield the rows of *statement*, in which {c} stands for a collation and {ids} for a list of numbers, *ids*."""
-    dialect = connection.dialect.name
+    yield from execute(connection.execution_options(yield_per=ROWS_AT_ONCE), statement, **values)
+
+
+def execute(connection: Connection, statement: str, **values: Any) -> CursorResult[*tuple[Any, ...]]:
+    """Return the result of *statement*, in which {c} and {ids} stand for the same."""
     if "ids" in values:
         values["ids"] = json.dumps(list(values["ids"]))
-    sql = text(statement.format(c=_COLLATION[dialect], ids=AMONG[dialect]))
-    yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(sql, values)
-
-
-def execute(connection: Connection, statement: str, *, rows_at_once: int = 0, **values: Any) -> CursorResult[Any]:
-    """Return the result of *statement*, in which {c} stands for a collation; streamed if *rows_at_once* is given."""
-    sql = text(statement.format(c=_COLLATION[connection.dialect.name]))
-    return connection.execute(sql, values, execution_options={"yield_per": rows_at_once} if rows_at_once else {})
+    dialect = connection.dialect.name
+    return connection.execute(text(statement.format(c=_COLLATION[dialect], ids=AMONG[dialect])), values)
 
 
 def urls_of(connection: Connection, page_ids: Iterable[int]) -> dict[int, str]:

@@ -8,7 +8,6 @@ joined one after the other.
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,10 +33,7 @@ PARTITION_URLS = 1_000_000
 ROWS_AT_ONCE = 10_000  # read from the database
 
 _EXPORTED = "CREATE TEMPORARY TABLE exported_site (id INTEGER PRIMARY KEY)"
-_ADD = {
-    "sqlite": "INSERT INTO exported_site SELECT value FROM json_each(:ids)",
-    "postgresql": "INSERT INTO exported_site SELECT value::integer FROM json_array_elements_text(CAST(:ids AS json))",
-}
+_ADD = "INSERT INTO exported_site SELECT id FROM site WHERE id {ids}"
 _URLS = """
     SELECT e.id, count(p.site_id) FROM exported_site e LEFT JOIN page p ON p.site_id = e.id
     GROUP BY e.id ORDER BY e.id"""
@@ -66,7 +62,7 @@ def write_dataset(database: Database, site_ids: Iterable[int], folder: Path) -> 
     sizes = dict.fromkeys(TABLES, 0)
     with replacing_folder(folder) as part, _snapshot(database) as connection:
         execute(connection, _EXPORTED)
-        execute(connection, _ADD[connection.dialect.name], ids=json.dumps(sorted(site_ids)))
+        execute(connection, _ADD, ids=site_ids)
         partitions = list(_partitions(map(tuple, execute(connection, _URLS))))
         fold(connection, partitions)
         for first, last in partitions:
@@ -89,7 +85,7 @@ def _snapshot(database: Database) -> Iterator[Connection]:
 
 
 def _batches(connection: Connection, statement: str, first: int, last: int) -> Iterator[Sequence[Any]]:
-    return execute(connection, statement, rows_at_once=ROWS_AT_ONCE, first=first, last=last).partitions(ROWS_AT_ONCE)
+    return execute(connection.execution_options(yield_per=ROWS_AT_ONCE), statement, first=first, last=last).partitions()
 
 
 def _partitions(urls: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from crawlers.items import State
 from crawlers.storage.queries import addresses_of, has_crossings
+from crawlers.storage.streaming import execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,7 +58,7 @@ _ADD_LINKS = """
 _PAIRS = "SELECT source, target, count(*), sum(links) FROM fragment_link GROUP BY source, target ORDER BY source"
 # PostgreSQL compares text by the database's language; the smallest URL must not depend on it.
 _INWARD = """
-    SELECT target, count(DISTINCT f.key), sum(links), min(coalesce(u.url, p.url){collation})
+    SELECT target, count(DISTINCT f.key), sum(links), min(coalesce(u.url, p.url) {c})
     FROM fragment_link f LEFT JOIN external_url u ON u.id = f.url_id LEFT JOIN page p ON p.id = f.page_id
     GROUP BY target"""
 _UNBUFFERED = {"stream_results": True}
@@ -151,9 +152,8 @@ def count_fragment(database: Database, crawl_id: int, group: Callable[[str], str
         for row in connection.execute(text(_PAIRS), execution_options=_UNBUFFERED):
             pairs.add(map(int, row))
             target_sites[row[1]] += 1
-        collation = "" if database.is_sqlite else ' COLLATE "C"'
         inward = {}
-        for place, urls, links, example in connection.execute(text(_INWARD.format(collation=collation))):
+        for place, urls, links, example in execute(connection, _INWARD):
             inward[place] = Inward(target_sites[place], urls, int(links), example)
         outward = _outward(connection, crawl_id, targets, group_of)
     return _numbered(names, inward, outward, pairs)
