@@ -10,15 +10,15 @@ from __future__ import annotations
 import heapq
 import json
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import text
 
 from crawlers.algorithms.ranking.link_ranks import pagerank
 from crawlers.items import State
-from crawlers.storage.importance import TopPage, listed_pages, totals_of
+from crawlers.storage.importance import listed_pages, totals_of
 from crawlers.storage.redirect_chains import final_target
+from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.storage.database import Database
+    from crawlers.storage.importance import TopPage
 
 # Bound of the sum of all errors. The relative error of each rank is about the same, so that ranks that differ
 # within DIGITS are ordered correctly, and equal pages have equal ranks.
@@ -45,13 +46,6 @@ _RANKS = {
         FROM json_each_text(CAST(:ranks AS json))""",
 }
 _CHOSEN = "SELECT r.id, r.pagerank FROM ({ranks}) AS r"
-
-
-class RankedPage(NamedTuple):
-    """One of the pages of the highest PageRank."""
-
-    pagerank: float  # the PageRanks of a crawl add up to 1
-    page: TopPage
 
 
 class StoredPageRank:
@@ -78,21 +72,21 @@ class StoredPageRank:
         """Return the PageRank of *page*, rounded to DIGITS digits."""
         return float(f"{self._ranks[self._places[page]]:.{DIGITS}g}")
 
-    def top(self, number: int, sites: Collection[int] = ()) -> Iterator[RankedPage]:
-        """Yield the *number* pages with the highest rank, of all or of *sites*, best first; ties are sorted by URL."""
+    def top(self, number: int, sites: Collection[int] = ()) -> Iterator[tuple[float, TopPage]]:
+        """Yield the *number* pages with the highest rank, of all or of *sites*, each behind its rank, best first.
+
+        Ties are sorted by URL. The ranks of a crawl add up to 1.
+        """
         listed = [page for page, site in zip(self._read, self._sites, strict=True) if not sites or site in sites]
         least = min(heapq.nlargest(number, map(self.rank, listed)), default=0.0)
         ranks = {page: rank for page in listed if (rank := self.rank(page)) >= least}
         with self._database.read() as connection:
             chosen = _CHOSEN.format(ranks=_RANKS[connection.dialect.name])
             totals = totals_of(connection, self._crawl_id)
-            found = listed_pages(connection, totals, chosen, number, ranks=json.dumps(ranks))
-            for rank, page in found:
-                yield RankedPage(rank, page)
+            yield from listed_pages(connection, totals, chosen, number, ranks=json.dumps(ranks))
 
     def _load_pages(self, connection: Connection) -> None:
-        streamed = connection.execution_options(stream_results=True)
-        for page, state, site, moved_to in streamed.execute(text(_PAGES), {"crawl": self._crawl_id}):
+        for page, state, site, moved_to in streamed(connection, _PAGES, crawl=self._crawl_id):
             if state == State.MOVED:
                 self._moves[page] = moved_to
                 continue
@@ -106,9 +100,8 @@ class StoredPageRank:
 
         sources, targets = array("q"), array("q")
         if self._read:
-            streamed = connection.execution_options(stream_results=True)
             read = set(self._read)
-            for source, target in streamed.execute(text(_LINKS), {"first": min(read), "last": max(read)}):
+            for source, target in streamed(connection, _LINKS, first=min(read), last=max(read)):
                 end = final_target(target, self._moves) if source in read else None
                 if end in self._places and end != source:
                     sources.append(self._places[source])

@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 
-class SavedSource(NamedTuple):
-    """A source as it was saved."""
-
-    number: int  # of its seed
-    source: Source
-    is_new: bool
-
-
 class FeedRow(NamedTuple):
     """A feed or sitemap, with the result of its latest poll in any crawl."""
 
@@ -50,8 +42,10 @@ class FeedRow(NamedTuple):
     problem: str | None = None
 
 
-def save_sources(database: Database, sources: Sequence[Source], *, enable: bool = True) -> list[SavedSource]:
-    """Create or update the seeds, feeds and rules that *sources* name.
+def save_sources(
+    database: Database, sources: Sequence[Source], *, enable: bool = True
+) -> list[tuple[int, Source, bool]]:
+    """Create or update the seeds, feeds and rules that *sources* name; return each behind its number, and if it is new.
 
     Limits, rules and content rules are replaced; name, language and region are kept where a source has none. Feeds
     are only added; `switch_feed` disables one. Changes that a person made to a feed or rule by command are kept. With
@@ -74,7 +68,7 @@ def save_sources(database: Database, sources: Sequence[Source], *, enable: bool 
         if sources:
             replace_rules(connection, HAND, rules)
             replace_content(connection, content)
-    return [SavedSource(numbers[one.limits.site], one, one.limits.site not in before) for one in sources]
+    return [(numbers[one.limits.site], one, one.limits.site not in before) for one in sources]
 
 
 def stored_sources(database: Database, sites: Iterable[str] | None = None) -> list[Source]:
