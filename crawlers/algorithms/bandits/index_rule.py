@@ -123,9 +123,11 @@ class IndexRule(ArmRule[A]):
     def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
         """Return the largest index of the arms for which *is_wanted* returns True; None if it does for none.
 
-        An unwanted arm is left out from then on until it changes, wakes or all are refreshed. O(log K), amortised, and
-        at most 32 indices for each pull since the last call.
+        Of more than `EXACT` arms, an unwanted one is left out from then on until it changes, wakes, or all are
+        refreshed. O(log K), amortised, and at most 32 indices for each pull since the last call.
         """
+        if len(self._arms) <= EXACT:
+            return max((self._index(arm) for arm in self._arms if is_wanted(arm.name)), default=None)
         ranked = self._by_worth.updated(self._refreshes, self._arms)
         first = ranked.first_wanted(lambda number: is_wanted(self._arms[number].name))
         return None if first is None else self._index(self._arms[first])
