@@ -22,11 +22,12 @@ from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
 from crawlers.storage.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.discovery import UrlDiscovery
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Decision, Lease, PreviousVisit
     from crawlers.items import Page, Target
     from crawlers.storage.change_set import ChangeSet
@@ -55,14 +56,25 @@ def _is_loop(lease: Lease, target: Target) -> bool:
 
 
 class Acknowledgements:
-    """Writes pages of *frontier* into change sets; links to sites of others are sent as messages."""
+    """Writes pages into change sets.
 
-    def __init__(self, frontier: QueuedFrontier) -> None:
-        self._store = frontier.store
-        self._elsewhere = frontier.elsewhere
-        self._discovery = frontier.discovery
-        self._scoring = frontier.scoring
-        self._site_by_name = frontier.schedule.by_name
+    *site_by_name* returns a site by its name; None if it is not open. *elsewhere* contains the names of the sites of
+    the crawl that this worker does not hold: links to them are sent as messages.
+    """
+
+    def __init__(
+        self,
+        discovery: UrlDiscovery,
+        scoring: Scoring | None,
+        site_by_name: Callable[[str], SiteQueue | None],
+        store: SqlFrontierStore,
+        elsewhere: Container[str],
+    ) -> None:
+        self._store = store
+        self._elsewhere = elsewhere
+        self._discovery = discovery
+        self._scoring = scoring
+        self._site_by_name = site_by_name
         self._read: set[int] = set()  # numbers of pages that were read in this run, if texts of links are stored
 
     def record_page(

@@ -26,10 +26,13 @@ from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
 from crawlers.storage.schema.tables import NewPage, SiteAvailability, WaitingPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.frontier.link_learning import LinkLearning
+    from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.url_cache import KnownUrls, UrlCache
     from crawlers.frontier.values import Lease, Origin
     from crawlers.items import Target
@@ -39,24 +42,32 @@ SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose varia
 
 
 class UrlDiscovery:
-    """Known URLs of the open sites of *frontier*, at most *cache_urls* in memory; others are looked up in the store.
+    """Known URLs of the open *sites*, at most *cache_urls* in memory; others are looked up in the store.
 
-    Its scoring receives the pages that may be fetched, if the order has scores; its learning their links, if the order
-    learns from these.
+    *held* contains the numbers of pages that are waiting in the store although they are leased. *scoring* receives
+    the pages that may be fetched, if the order has scores; *learning* their links, if the order learns from these.
     """
 
     def __init__(
-        self, frontier: QueuedFrontier, reason_against: Callable[[Target], str | None], cache_urls: int
+        self,
+        store: SqlFrontierStore,
+        order: PageOrder,
+        reason_against: Callable[[Target], str | None],
+        cache_urls: int,
+        sites: Mapping[int, SiteQueue],
+        held: Container[int],
+        scoring: Scoring | None = None,
+        learning: LinkLearning | None = None,
     ) -> None:
-        self._store = frontier.store
-        self._order = frontier.order
+        self._store = store
+        self._order = order
         self._reason_against = reason_against
-        self._held = frontier.held
-        self._scoring = frontier.scoring
-        self._learning = frontier.learning
+        self._held = held
+        self._scoring = scoring
+        self._learning = learning
         self._cache_urls = cache_urls
         self._cached = 0
-        self._sites = frontier.schedule.sites
+        self._sites = sites
         self._reasons: dict[int, str | None] = {}  # against new URLs, by key, see `unseen`
         self.head_urls = 1000
 

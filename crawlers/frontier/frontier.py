@@ -102,26 +102,29 @@ class QueuedFrontier:
         looks_back = order.scores is not None or order.link_values is not None
         store = self.store = SqlFrontierStore(database, writer, crawl_id, looks_back=looks_back)
         self._rule = rule
-        self.order = order
+        self._order = order
         self.budget = PullBudget(rule, page_budget, patience, records=records_pulls, worker_id=worker_id)
         self._records_pulls = records_pulls
         self._head_total = head_urls
-        self.held: set[int] = set()  # pages that are leased, or rest
+        self._held: set[int] = set()  # pages that are leased, or rest
         self.schedule = SiteSchedule(rule, self.budget, self._refill, in_order=order.finishes_each_priority)
-        self.scoring: Scoring | None = None
+        self._scoring: Scoring | None = None
         if order.scores is not None:
-            self.scoring = Scoring(
-                order.scores, store, self.schedule.sites, self.held, worker_id or 0, is_divided=is_divided
+            self._scoring = Scoring(
+                order.scores, store, self.schedule.sites, self._held, worker_id or 0, is_divided=is_divided
             )
-        self.learning: LinkLearning | None = None
+        self._learning: LinkLearning | None = None
         if order.link_values is not None:
-            self.learning = LinkLearning(order.link_values, store)
-        self.discovery = UrlDiscovery(self, reason_against, cache_urls)
+            self._learning = LinkLearning(order.link_values, store)
+        sites, of_order = self.schedule.sites, (self._scoring, self._learning)
+        self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, *of_order)
         self.elsewhere: set[str] = set()  # sites of the crawl that are not open here: links to them become messages
-        self._acknowledgements = Acknowledgements(self)
+        self._acknowledgements = Acknowledgements(
+            self._discovery, self._scoring, self.schedule.by_name, store, self.elsewhere
+        )
         self._leases: dict[int, Lease] = {}
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
-        if self.scoring is not None and self.scoring.has_changes:
+        if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
 
     @property
@@ -175,10 +178,10 @@ class QueuedFrontier:
     def load_sites(self, site_ids: Sequence[int]) -> list[SiteStart]:
         """Return all that the store knows of each of these sites, which are not open; may be called in any thread."""
         has_pulls = self._records_pulls
-        room, head_urls = self.discovery.room, self.discovery.head_urls
-        is_divided = self.scoring is not None and self.scoring.is_divided
+        room, head_urls = self._discovery.room, self._discovery.head_urls
+        is_divided = self._scoring is not None and self._scoring.is_divided
         limits = {"room": room, "head_urls": head_urls}
-        return read_starts(self.store, self.order, site_ids, **limits, has_pulls=has_pulls, is_divided=is_divided)
+        return read_starts(self.store, self._order, site_ids, **limits, has_pulls=has_pulls, is_divided=is_divided)
 
     def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float, changes: ChangeSet) -> None:
         """Add the rows to *changes* that let the workers of the sites of *targets* queue these, on level 0.
@@ -198,14 +201,14 @@ class QueuedFrontier:
                 touched[site.id] = site
         if touched:
             self._submit(changes, now)
-            self.discovery.forget_reasons()
+            self._discovery.forget_reasons()
         for site in touched.values():
             self.schedule.reschedule(site, now)
 
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Apply the order's *parts*: scores of the pages of other workers, and the cash that this worker received."""
-        if self.scoring is not None:
-            self.scoring.share(parts)
+        if self._scoring is not None:
+            self._scoring.share(parts)
             self._submit(ChangeSet(), now)
 
     def open_site(self, row: SiteRow, now: float, start: SiteStart | None = None) -> None:
@@ -223,25 +226,25 @@ class QueuedFrontier:
             for rows in (start.retries, start.due)
         )
         resting = [*((entry, due_at) for entry, due_at in retries if due_at > now), *resting]
-        if self.scoring is not None:
-            if self.scoring.is_divided:
-                self.scoring.open_site(row.id, start.scored, start.unscored, start.base)
-            waiting, revisiting = self.scoring.recalled(row.id)
-        shares = self.order.shares() if start.shares is None else start.shares
-        scores = self.order.scores
+        if self._scoring is not None:
+            if self._scoring.is_divided:
+                self._scoring.open_site(row.id, start.scored, start.unscored, start.base)
+            waiting, revisiting = self._scoring.recalled(row.id)
+        shares = self._order.shares() if start.shares is None else start.shares
+        scores = self._order.scores
         site = SiteQueue(row, dict(start.counts), self._make_queue, shares, waiting, revisiting, scores)
         self.schedule.open(site)
         self.elsewhere.discard(site.name)
         self._share_head_urls()
-        self.discovery.open_site(site, start.known)
-        if self.learning is not None:
+        self._discovery.open_site(site, start.known)
+        if self._learning is not None:
             taken = {entry.id for head in start.heads.values() for entry in head.entries} | {e.id for e, _ in resting}
-            self.learning.features |= {number: start.features[number] for number in taken if number in start.features}
+            self._learning.features |= {number: start.features[number] for number in taken if number in start.features}
         site.is_available = start.is_available
         for entry, due_at in resting:
-            self.held.add(entry.id)
+            self._held.add(entry.id)
             if not self._is_revisit(entry.queue):
-                self.discovery.mark_taken(site, entry)
+                self._discovery.mark_taken(site, entry)
             self.schedule.postpone(site, entry, due_at)
         if start.revived:
             for number in site.queues.keys() - start.heads.keys():
@@ -249,9 +252,9 @@ class QueuedFrontier:
         for number, head in start.heads.items():
             site.fill(number, head.entries, head.limit)
         for entry in start.revived:
-            if entry.id not in self.held:
-                site.push(entry, self.discovery.head_urls)
-        if self.scoring is not None and self.scoring.has_changes:
+            if entry.id not in self._held:
+                site.push(entry, self._discovery.head_urls)
+        if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), now)
         self.schedule.await_from(site, now)
 
@@ -264,12 +267,12 @@ class QueuedFrontier:
         site = self.schedule.site(site_id)
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
-        rows = self.scoring.close_site(site_id) if self.scoring is not None else ()
+        rows = self._scoring.close_site(site_id) if self._scoring is not None else ()
         self.schedule.close(site)
-        self.discovery.close_site(site)
-        if self.learning is not None:
-            self.learning.forget(site.resting)
-        self.held -= site.resting
+        self._discovery.close_site(site)
+        if self._learning is not None:
+            self._learning.forget(site.resting)
+        self._held -= site.resting
         self._share_head_urls()
         asked_at, rest_until = site.gate.asked_at, site.gate.resting_until
         self.elsewhere.add(site.name)
@@ -285,19 +288,19 @@ class QueuedFrontier:
 
     def _share_head_urls(self) -> None:
         share = self._head_total // max(1, len(self.schedule.sites))
-        if self.learning is not None:  # their features take a tenth of the memory
-            self.discovery.head_urls = max(MIN_QUEUE, min(MOST_COMPARED, 10 * share))
-            self.learning.compared = self.discovery.head_urls
+        if self._learning is not None:  # their features take a tenth of the memory
+            self._discovery.head_urls = max(MIN_QUEUE, min(MOST_COMPARED, 10 * share))
+            self._learning.compared = self._discovery.head_urls
         else:
-            most = MAX_QUEUE if self.scoring is None else self._head_total
-            self.discovery.head_urls = max(MIN_QUEUE, min(most, share))
+            most = MAX_QUEUE if self._scoring is None else self._head_total
+            self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> PageQueue:
-        stored = (self.store, self.held, spill_limit)
-        if self.learning is not None:
-            return ValueQueue(site_id, number, self.learning, *stored)
-        if self.scoring is not None:
-            return HeapQueue(site_id, number, *stored, self.scoring.scores, self.scoring.rewrite)
+        stored = (self.store, self._held, spill_limit)
+        if self._learning is not None:
+            return ValueQueue(site_id, number, self._learning, *stored)
+        if self._scoring is not None:
+            return HeapQueue(site_id, number, *stored, self._scoring.scores, self._scoring.rewrite)
         return HeapQueue(site_id, number, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
@@ -306,7 +309,7 @@ class QueuedFrontier:
         A site that is opened later has its history already; the shares of its queues receive it from `load_sites`.
         Returns the number of pulls.
         """
-        return self.budget.learn(pulls if self.learning is None else self.learning.learn(pulls))
+        return self.budget.learn(pulls if self._learning is None else self._learning.learn(pulls))
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0, changes: ChangeSet | None = None) -> int:
         """Queue *candidates*; return the number of new ones. Known URLs that still wait may get a lower level or a
@@ -319,10 +322,10 @@ class QueuedFrontier:
         for (site_id, level, hops, found_on, request, slot), alike in groupby(candidates, _all_but_target):
             found, slots = [(c.target, 1) for c in alike], {}
             if slot is not None:
-                new_ones = self.discovery.unseen(sites[site_id], (target for target, _ in found), level)
+                new_ones = self._discovery.unseen(sites[site_id], (target for target, _ in found), level)
                 slots = dict.fromkeys((target.key for target in new_ones), slot)
             origin = Origin(level, hops, found_on, request, slots)
-            new += self.discovery.discover(sites[site_id], found, origin, now, changes)[1]
+            new += self._discovery.discover(sites[site_id], found, origin, now, changes)[1]
         self._submit(changes, now)
         for site in sites.values():
             self.schedule.reschedule(site, now)
@@ -330,7 +333,7 @@ class QueuedFrontier:
 
     def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
         """Return the keys of those of the *targets* on a site to which no page leads on a lower level than *level*."""
-        return self.discovery.first_found(self.schedule.site(site_id), targets, level)
+        return self._discovery.first_found(self.schedule.site(site_id), targets, level)
 
     # Leasing ----------------------------------------------------------------------------------
 
@@ -340,7 +343,7 @@ class QueuedFrontier:
             self._wait(rested, entry)
             self.schedule.reschedule(rested, now)
         self.schedule.wake(now)
-        if self.learning is not None and self._rule.weighs_pages and self.learning.has_learnt():
+        if self._learning is not None and self._rule.weighs_pages and self._learning.has_learnt():
             self.schedule.value_again(now)
         leases: list[Lease] = []
         while len(leases) < n and self.budget.has_room and (site := self.schedule.select(now)) is not None:
@@ -350,8 +353,8 @@ class QueuedFrontier:
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:
         entry = site.pop()
-        self.held.add(entry.id)
-        self.discovery.mark_taken(site, entry)
+        self._held.add(entry.id)
+        self._discovery.mark_taken(site, entry)
         site.pending -= 1
         identity = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
         previous = self.store.previous(entry.id) if self._is_revisit(entry.queue) else None
@@ -377,24 +380,24 @@ class QueuedFrontier:
         page = decision.page
         requested = page.state is not State.REJECTED
         site = self._site_of(lease)
-        self.discovery.mark_taken(site, lease)  # the cache may have forgotten it in the meantime
+        self._discovery.mark_taken(site, lease)  # the cache may have forgotten it in the meantime
         if redirects_to_variant(lease, page):
             self._end(lease, requested=requested)
             return 0, self._retry_variant(site, lease, decision, now)
         changes = ChangeSet()
         acknowledged = self._acknowledgements.record_page(site, lease, decision, now, changes)
         self._end(lease, requested=requested)
-        self.discovery.forget_reasons()
-        if decision.revisit_at is None or self.scoring is None:
-            self.held.discard(lease.id)
+        self._discovery.forget_reasons()
+        if decision.revisit_at is None or self._scoring is None:
+            self._held.discard(lease.id)
         else:
             self.schedule.postpone(site, self._entry(lease)._replace(attempts=0, queue=REVISIT), decision.revisit_at)
         if requested:
             self._end_pull(site, lease, reward, now, changes)
         else:
             self.budget.cancel_pull(site, lease)
-        if self.learning is not None:
-            self.learning.forget([lease.id])
+        if self._learning is not None:
+            self._learning.forget([lease.id])
         self._submit(changes, now)
         for other in self._acknowledgements.touched(site, page):
             self.schedule.reschedule(other, now)
@@ -435,9 +438,9 @@ class QueuedFrontier:
 
     def _submit(self, changes: ChangeSet, now: float) -> None:
         """Submit *changes* with the scores that changed, and requeue the pages whose scores rose."""
-        risen = self.scoring.write(changes, self.discovery.head_urls) if self.scoring is not None else ()
+        risen = self._scoring.write(changes, self._discovery.head_urls) if self._scoring is not None else ()
         self.store.submit(changes)
-        self.discovery.trim()
+        self._discovery.trim()
         for site in risen:
             self.schedule.raise_index(site, now)
 
@@ -460,8 +463,8 @@ class QueuedFrontier:
 
     def _end_pull(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
         self.budget.record_reward(site, lease, reward, now, changes)
-        if self.learning is not None:
-            self.learning.learn_reward(lease.id, reward.amount)
+        if self._learning is not None:
+            self._learning.learn_reward(lease.id, reward.amount)
 
     def _site_of(self, lease: Lease) -> SiteQueue:
         """Return the site of an open lease."""
@@ -481,20 +484,20 @@ class QueuedFrontier:
 
     def _wait(self, site: SiteQueue, entry: QueueEntry) -> None:
         """Queue a leased page again; it is already counted as pending."""
-        self.held.discard(entry.id)
+        self._held.discard(entry.id)
         if not self._is_revisit(entry.queue):
-            self.discovery.untaken(site, entry)
-        site.push(entry, self.discovery.head_urls)
+            self._discovery.untaken(site, entry)
+        site.push(entry, self._discovery.head_urls)
 
     def _is_revisit(self, queue: int) -> bool:
-        return self.scoring is not None and queue == REVISIT
+        return self._scoring is not None and queue == REVISIT
 
     def _entry(self, lease: Lease) -> QueueEntry:
         identity = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
         return QueueEntry(*identity, lease.attempts, lease.request, lease.queue)
 
     def _priority(self, lease: Lease) -> float:
-        return self.order.priority(lease.level, lease.hops)
+        return self._order.priority(lease.level, lease.hops)
 
     def gate(self, site_id: int) -> HostGate:
         """Return the politeness of a site; changes apply from the next lease on."""
@@ -513,7 +516,7 @@ class QueuedFrontier:
 
     def _refill(self, site: SiteQueue) -> None:
         """Read the next URLs of the queues of *site* that need it, once all that was pushed to these is committed."""
-        limit = site.share(self.discovery.head_urls)
+        limit = site.share(self._discovery.head_urls)
         while site.needs_refill:
             if site.is_unwritten:
                 for number in site.needs_refill:
@@ -539,7 +542,7 @@ class QueuedFrontier:
 
     def slot(self, page_id: int) -> QueueSlot | None:
         """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
-        return None if self.scoring is None else self.scoring.slot(page_id)
+        return None if self._scoring is None else self._scoring.slot(page_id)
 
     def unseen(self, targets: Iterable[Target], level: int) -> list[Target]:
         """Return the new, allowed *targets* among links found on *level*, without repeats."""
@@ -551,7 +554,7 @@ class QueuedFrontier:
             if name in self.elsewhere:
                 known = self.store.numbers((name, target.key) for target in its)
                 its = [target for target in its if target.key not in known]
-            found += self.discovery.unseen(self.schedule.by_name(name), its, level)
+            found += self._discovery.unseen(self.schedule.by_name(name), its, level)
         return found
 
     def waiting(self, site_id: int, after: Position = BEFORE_ALL) -> Callable[[], Sequence[QueueEntry]]:
@@ -573,10 +576,10 @@ class QueuedFrontier:
 
         Returns the position to continue from; None if there are no more.
         """
-        if self.scoring is None:
+        if self._scoring is None:
             return None
-        self.scoring.requeue(site, pages, slot_of)
-        if self.scoring.has_changes:
+        self._scoring.requeue(site, pages, slot_of)
+        if self._scoring.has_changes:
             self._submit(ChangeSet(), now)
         return (pages[-1].priority, pages[-1].id) if len(pages) == SLICE_PAGES else None
 
@@ -590,12 +593,12 @@ class QueuedFrontier:
             self._fetch_again(its, list(pages), now)
 
     def _fetch_again(self, site: SiteQueue, pages: Sequence[SeenPage], now: float) -> None:
-        if self.scoring is None:
+        if self._scoring is None:
             return
         changes = ChangeSet()
         hastened = self.schedule.hasten(site, {page_id for page_id, _, _ in pages}, now)
         for page_id, reason, fetched_at in pages:
-            is_queued = self.scoring.fetch_again(page_id)
+            is_queued = self._scoring.fetch_again(page_id)
             site.pending += is_queued
             site.revisiting += is_queued
             if is_queued or page_id in hastened:

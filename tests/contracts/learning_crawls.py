@@ -207,8 +207,8 @@ class Accidents:
         sites = self._frontier.schedule.sites.values()
         leased = {lease.id for lease in self._leases}
         resting = {number for site in sites for number in site.resting}
-        assert set(self._frontier.learning.features) <= leased | resting
-        assert all(one.level == 0 or one.id in self._frontier.learning.features for one in self._leases)
+        assert set(self._frontier._learning.features) <= leased | resting
+        assert all(one.level == 0 or one.id in self._frontier._learning.features for one in self._leases)
         for site in sites:
             for queue in site.queues.values():
                 assert isinstance(queue, ValueQueue)

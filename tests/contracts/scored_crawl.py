@@ -134,7 +134,7 @@ class ScoredCrawl:
             limits = (rng.choice(way.parallel), rng.choice(way.delays_s))
             self.frontier.open_site(SiteRow(site, f"http://host{site}.test", limits[0], max_level, limits[1]), self.now)
         self.frontier.learn(self.pulls)
-        self.frontier.discovery.head_urls = rng.choice(way.heads)
+        self.frontier._discovery.head_urls = rng.choice(way.heads)
         self.in_flight.clear()
 
     @property
@@ -189,7 +189,7 @@ class ScoredCrawl:
         resting = {page.id for until, _, page, _ in frontier.schedule._resting if until > self.now}
         leased = {lease.id for lease in self.in_flight}
         found = {}
-        for page, site_id in frontier.scoring._site_of.items():  # type: ignore[union-attr]
+        for page, site_id in frontier._scoring._site_of.items():  # type: ignore[union-attr]
             site = frontier.schedule.sites.get(site_id)
             if site is None or scores.queue(page) == GONE or page in leased or page in resting:
                 continue
@@ -323,7 +323,7 @@ class ScoredCrawl:
         for (site, _), row in rows.items():
             counts[site][State(row["state"])] = counts[site].get(State(row["state"]), 0) + 1
         assert counts_of(self.frontier) == counts
-        known = self.frontier.scoring._site_of.items()  # type: ignore[union-attr]
+        known = self.frontier._scoring._site_of.items()  # type: ignore[union-attr]
         waiting = sum(self.scores.queue(page) != GONE for page, _ in known)
         assert pending_of(self.frontier) == waiting - len(self.in_flight)
         assert self.frontier.is_waiting == (waiting > 0)

@@ -119,7 +119,7 @@ def test_home_pages_come_first_and_nothing_is_learnt_from_them(engine):
     site.add("/")
     site.add("/start", level=0)
     assert site.paths([site.one()]) == ["/"]
-    assert site.frontier.order.link_values._tables is None
+    assert site.frontier._order.link_values._tables is None
 
 
 def stored(engine):
@@ -151,7 +151,7 @@ def test_url_that_is_no_longer_too_deep_has_features_too(engine):
 def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatch, way, most):
     monkeypatch.setattr(value_queue, "LOADED", 2)
     site = LearntSite(engine, way, worth={"unicode": 0.5})
-    site.frontier.learning.compared = most
+    site.frontier._learning.compared = most
     site.begin(*(f"/{folder}/{n}" for n in range(20) for folder in ("a", "b", "unicode")))
     assert len(site.queue) <= 2 * most
     paths = site.crawl({"a": 0.0, "b": 0.3, "unicode": 0.8})
@@ -163,7 +163,7 @@ def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatc
 
 def test_url_whose_relevance_rises_comes_into_memory(engine):
     site = LearntSite(engine, TOPIC, worth={"unicode": 0.5})
-    site.frontier.learning.compared = 2
+    site.frontier._learning.compared = 2
     site.begin(*(f"/a/{n}" for n in range(20)))
     site.worth["/a/19"] = 0.9
     site.read(site.one(), "/a/19")

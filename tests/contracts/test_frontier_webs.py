@@ -71,7 +71,7 @@ class Crawl:
         row = SiteRow(self._site_id, f"http://host{self._site_id}.test", parallel, self._max_level, delay_s)
         self._frontier.open_site(row, self._now)
         # Less than any setting allows, so that a part of a small web's queue stays in the store.
-        self._frontier.discovery.head_urls = rng.choice([1, 2, 1000])
+        self._frontier._discovery.head_urls = rng.choice([1, 2, 1000])
         self._is_paused = False
 
     def _move(self):
