@@ -20,16 +20,14 @@ SITE, NOW = "http://a.test", 1000.0
 
 
 class Recorder(HeldWriter):
-    """Records all rows, and separately those about the availability of sites."""
+    """Records all rows of a run."""
 
     def __init__(self, database):
         super().__init__(database)
         self.changes = ChangeSet()
-        self.availability: list[SiteAvailability] = []
 
     def submit(self, changes):
         self.changes.extend(changes)
-        self.availability += changes[SiteAvailability]
         super().submit(changes)
 
 
@@ -47,9 +45,13 @@ class Crawl:
 
     def open(self):
         """Open the frontier like a further run."""
-        self.store.availability.clear()
+        self.store.changes = ChangeSet()
         self.frontier = self.engine.frontier(ORDERS[self.order](OrderOptions()), **self.limits)
         self.frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), self.now)
+
+    @property
+    def availability(self):
+        return self.store.changes[SiteAvailability]
 
     def leases(self):
         self.now += 1.0
@@ -78,7 +80,7 @@ def begin(database):
 def test_site_whose_root_cannot_be_read_is_not_available(begin, state):
     crawl = begin("/")
     crawl.end(crawl.leases()["/"], state, "why")
-    assert crawl.store.availability == [(1, "why")]
+    assert crawl.availability == [(1, "why")]
 
 
 def test_site_is_available_once_one_of_its_roots_was_read(begin):
@@ -87,27 +89,27 @@ def test_site_is_available_once_one_of_its_roots_was_read(begin):
     crawl.end(leases["/"], State.FAILED, "timeout")
     crawl.end(leases["/b"], State.DONE)
     crawl.end(leases["/c"], State.FAILED, "timeout")
-    assert crawl.store.availability == [(1, "timeout"), (1, None)]
+    assert crawl.availability == [(1, "timeout"), (1, None)]
 
 
 def test_redirect_of_a_root_decides_nothing_before_its_target_is_read(begin):
     crawl = begin("/")
     crawl.end(crawl.leases()["/"], State.MOVED, moved_to="/en")
-    assert crawl.store.availability == []
+    assert crawl.availability == []
     crawl.end(crawl.leases()["/en"], State.REFUSED, "status 404")
-    assert crawl.store.availability == [(1, "status 404")]
+    assert crawl.availability == [(1, "status 404")]
 
 
 def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_one_was_read(begin):
     crawl = begin("/", "/b")
     leases = crawl.leases()
     crawl.frontier.release(leases["/"], crawl.now + 5.0, "timeout", failed=True)
-    assert crawl.store.availability == [(1, "timeout")]
+    assert crawl.availability == [(1, "timeout")]
     assert [row.rest_until for row in crawl.store.changes[SiteRest]] == [crawl.now + 5.0]
     crawl.end(leases["/b"], State.DONE)
     crawl.now += 5.0
     crawl.frontier.release(crawl.leases()["/"], crawl.now + 9.0, "timeout", failed=True)
-    assert crawl.store.availability == [(1, "timeout"), (1, None)]
+    assert crawl.availability == [(1, "timeout"), (1, None)]
 
 
 def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes(begin):
@@ -141,9 +143,9 @@ def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page
 def test_site_whose_root_is_not_admitted_is_not_available(begin):
     crawl = begin(reason_against=lambda target: "feed_removed")
     crawl.frontier.add([Candidate(1, resolve(SITE, "/below"), level=1)], NOW)
-    assert crawl.store.availability == []
+    assert crawl.availability == []
     crawl.frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
-    assert crawl.store.availability == [(1, "feed_removed")]
+    assert crawl.availability == [(1, "feed_removed")]
 
 
 def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read(begin):
@@ -155,7 +157,7 @@ def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_rea
         lease = crawl.leases()["/"]
         assert lease.is_revisit
         crawl.end(lease, state, link="/x")
-        assert crawl.store.availability == availability
+        assert crawl.availability == availability
 
 
 def test_values_and_texts_of_links_are_those_of_the_linked_pages(begin):

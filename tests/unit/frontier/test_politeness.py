@@ -48,11 +48,6 @@ def test_cancelled_start_refunds_neither_the_delay_after_a_later_one_nor_a_rest(
     assert (gate.next_at, gate.in_flight) == (63.0, 0)
 
 
-def test_host_rests_as_long_as_it_asks_within_reason():
-    assert HostGate(1, 0.0).back_off(100.0, 30.0) == 130.0
-    assert HostGate(1, 0.0).back_off(100.0, 86400.0) == 100.0 + MAX_REST_S
-
-
 def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response():
     gate = HostGate(1, 0.0)
     now = 0.0
@@ -60,10 +55,10 @@ def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response():
     for _ in range(11):
         rests.append(gate.back_off(now, None) - now)
         now = gate.resting_until
-    assert rests[:4] == [1.0, 2.0, 4.0, 8.0]
-    assert rests[-1] == MAX_REST_S
+    assert rests == [1.0, 2.0, 4.0, 8.0, *rests[4:10], MAX_REST_S]
     gate.relax()
     assert gate.back_off(now, None) == now + 1.0
+    assert HostGate(1, 0.0).back_off(now, 86400.0) == now + MAX_REST_S, "what a host asks is limited, too"
 
 
 def test_refusals_of_requests_in_flight_do_not_prolong_the_rest():
@@ -132,9 +127,8 @@ def test_starts_are_never_closer_than_the_delay_of_that_time(delay_s, steps):
 def test_further_requests_of_a_lease_keep_the_delay():
     gate = HostGate(1, 2.0)
     gate.record_start(10.0)
-    assert [gate.schedule_request(10.5), gate.schedule_request(10.5), gate.schedule_request(30.0)] == [12.0, 14.0, 30.0]
-    assert gate.next_at == 32.0
-    assert gate.in_flight == 1
+    assert [gate.schedule_request(at) for at in (10.5, 10.5, 30.0)] == [12.0, 14.0, 30.0]
+    assert (gate.next_at, gate.in_flight) == (32.0, 1)
 
 
 def test_gate_knows_when_the_last_request_was_sent():
@@ -151,6 +145,5 @@ def test_gate_knows_when_the_last_request_was_sent():
     gate.record_start(13.0)
     assert gate.schedule_request(14.0) == gate.asked_at == 15.0
     gate.cancel_start(13.0)
-    assert gate.asked_at == 15.0
     gate.record_end()
     assert gate.asked_at == 15.0

@@ -1,4 +1,4 @@
-"""The store in a database: page numbers and query plans."""
+"""The store of the frontier returns what was submitted; page numbers and query plans."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from concurrent.futures import Future
 import pytest
 from sqlalchemy import text
 
-from crawlers.frontier.sql_store import (
-    _BEST_OF,
-    _KNOWN,
-    _NUMBERS_KNOWN,
-    _WAITING,
-    SqlFrontierStore,
-)
+from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
+from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
+from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
+from crawlers.frontier.values import QueueEntry, Retry
+from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.score_tables import OrderTotalsRow
-from crawlers.storage.schema.tables import UnchangedPage
+from crawlers.storage.schema.news_tables import PollRow
+from crawlers.storage.schema.score_tables import NewsScoreRow, OrderTotalsRow
+from crawlers.storage.schema.tables import EndedPage, NewPage, PullRow, UnchangedPage, WaitingPage
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.streaming import AMONG
 from crawlers.storage.writer import Writer
 
 pytestmark = pytest.mark.both_stores
+
+LEAST, MOST = -(2**63), 2**63 - 1
+FAILED = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0)  # of a waiting page
 
 
 @pytest.fixture
@@ -33,11 +35,155 @@ def store(database):
     writer.close()
 
 
+def write(store, *rows):
+    store.submit(ChangeSet(*rows))
+    store.flush()
+
+
+def row(page_id, key, state, priority=0.0, variant=0, reason=None):
+    url = f"http://a.test/{page_id}"
+    place = (variant, 2, 1, priority, int(state))
+    return NewPage(page_id, 1, key, url, *place, reason, f"request {page_id}", 7, 0.0, 0.0)
+
+
+def test_known_urls_have_all_their_fields(store):
+    pages = [
+        row(1, LEAST, State.WAITING, variant=2),
+        row(2, MOST, State.WAITING, variant=1),
+        row(3, 3, State.DONE, variant=2),
+        row(4, 4, State.REJECTED, reason="too_deep 2 1"),
+        row(5, 5, State.REJECTED, reason="extension pdf"),
+        row(6, 6, State.REJECTED),
+    ]
+    write(store, *pages)
+    known = listed(store.known_from(1, LEAST, 9))
+    assert known == [
+        (LEAST, pack(1, rank(2, 1), 2, 0), State.WAITING, "http://a.test/1"),
+        (3, pack(3, rank(2, 1), 2, TAKEN), State.DONE, None),
+        (4, pack(4, rank(2, 1), 0, REVIVABLE), State.REJECTED, None),
+        (5, pack(5, rank(2, 1), 0, TAKEN), State.REJECTED, None),
+        (6, pack(6, rank(2, 1), 0, TAKEN), State.REJECTED, None),
+        (MOST, pack(2, rank(2, 1), 1, 0), State.WAITING, None),
+    ]
+    assert listed(store.known_from(1, 3, 2)) == known[1:3]
+    assert sorted(listed(store.known_urls(1, [LEAST, 4, 12345]))) == [known[0], known[2]]
+    nothing = ([], [], [], [], False, False)
+    assert store.known_urls(1, []) == store.known_from(2, LEAST, 9) == nothing
+
+
+def test_urls_of_several_sites_are_read_together(store):
+    states = {LEAST: State.WAITING, 7: State.DONE, MOST: State.REJECTED}
+    for site in (3, 1, 2):
+        pages = (row(10 * site + n, key, state) for n, (key, state) in enumerate(sorted(states.items(), reverse=True)))
+        store.submit(ChangeSet(*(page._replace(site_id=site) for page in pages)))
+    write(store, WaitingPage(12, *FAILED, 35.0))
+    assert store.numbers_known([1, 3, 4]) == {1: 3, 3: 3}
+    found = store.known_of([3, 1, 4])
+    assert found == {site: store.known_from(site, LEAST, 9) for site in (1, 3)}
+    assert [found[site].keys for site in (1, 3)] == [sorted(states)] * 2
+    assert [found[site].have_retries for site in (1, 3)] == [True, False]
+    assert (store.numbers_known([]), store.known_of([]), store.retries([])) == ({}, {}, {})
+
+
+def listed(rows):
+    return [*zip(rows.keys, rows.values, rows.states, rows.urls, strict=True)]
+
+
+def test_roots_that_were_read_and_retries_are_noticed(store):
+    root = row(2, 2, State.DONE)._replace(level=0)
+    store.submit(ChangeSet(row(1, 1, State.WAITING), root, row(3, 3, State.DONE)))
+    write(store, WaitingPage(1, *FAILED, 35.0))
+    found = [store.known_from(1, key, 1) for key in (1, 2, 3)]
+    assert [(rows.have_root, rows.have_retries) for rows in found] == [(False, True), (True, False), (False, False)]
+
+
+def test_largest_facts_of_a_known_url_fit_into_its_integer(store):
+    most = (2**32 - 1, rank(MAX_LEVEL, 20), 3)
+    page = row(most[0], 1, State.WAITING, variant=3)
+    write(store, page._replace(level=MAX_LEVEL, hops=20))
+    assert store.known_urls(1, [1]).values == [pack(*most, 0)]
+
+
+def test_retries_are_those_of_pages_that_still_wait(store):
+    store.submit(ChangeSet(*(row(number, number, State.WAITING) for number in (1, 2, 3))))
+    store.submit(ChangeSet(*(WaitingPage(number, *FAILED, 35.0) for number in (1, 2, 3))))
+    ended = (int(State.DONE), None, 3, 40.0, 40.0, 200, None, None, None, None, None, None, 9, None, None)
+    store.submit(ChangeSet(EndedPage(1, *ended)))
+    store.submit(ChangeSet(WaitingPage(2, *FAILED)))  # found nearer
+    store.flush()
+    retry = Retry(QueueEntry(43.0, 3, 3, "http://a.test/failed", 2, 1, 2, None), 35.0, 25.0)
+    assert store.retries([2, 1]) == {1: [retry]}
+
+
+def test_downloads_of_a_site_are_its_pulls_or_else_attempts_at_its_pages(store):
+    store.submit(ChangeSet(*(row(number, number, State.DONE) for number in (1, 2))))
+    write(store, WaitingPage(1, *FAILED, 35.0))
+    assert (store.downloads(1), store.downloads(2)) == (2, 0)
+    store.submit(ChangeSet(PullRow(1, 2, 3.0, 5.0, 7), PullRow(1, 1, 0.0, 6.0), PullRow(2, 1, 9.0, 6.0)))
+    write(store, PullRow(1, 2, 1.0, 4.0))
+    assert (store.downloads(1), store.downloads(2)) == (3, 1)
+
+
+def test_waiting_urls_are_in_order_behind_a_position(store):
+    places = [(21.0, 4), (21.0, 2), (0.0, 9), (42.5, 1), (21.0, 3)]
+    pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
+    write(store, *pages, row(10, 10, State.DONE))
+    everything = store.waiting(1, (float("-inf"), 0), 100)
+    assert [(e.priority, e.id) for e in everything] == sorted(places)
+    assert tuple(everything[0]) == (0.0, 9, 9, "http://a.test/9", 2, 1, 0, "request 9", 0)
+    assert [e.id for e in store.waiting(1, (21.0, 2), 2)] == [3, 4]
+    assert [e.id for e in store.waiting(1, (21.0, 4), 9)] == [1]
+    assert store.waiting(2, (float("-inf"), 0), 9) == []
+
+
+def test_scheduled_revisits_are_in_order_of_their_times(store):
+    times = {1: 30.0, 2: 10.0, 3: 20.0, 4: 10.0, 5: 1.0}
+    for number, due_at in times.items():
+        poll = PollRow(number, 1, "page", due_at, 0.0, 1, 0, 0, None, "", None)
+        score = NewsScoreRow(number, 1, GONE if number == 5 else REVISIT, 0.0, 0.0, 0.0)
+        write(store, row(number, number, State.DONE), poll, score)
+    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due([2, 1])[1]]
+    assert found == [(2, 10.0, 10.0), (4, 10.0, 10.0), (3, 20.0, 20.0), (1, 30.0, 30.0)]
+    assert store.due([2]) == {}
+
+
+def test_best_urls_of_several_sites_are_those_of_each_queue(store):
+    for number in range(1, 31):
+        site, queue = 1 + number % 2, (OTHER, REVISIT, GONE)[number % 3]
+        page = row(number, number, State.WAITING if queue == OTHER else State.DONE)._replace(site_id=site)
+        write(store, page, NewsScoreRow(number, site, queue, float(number % 4), 0.0, 0.0))
+    found = store.best_of("news_score", [2, 1, 9], 3)
+    assert found == {
+        site: {queue: store.best("news_score", site, queue, 3) for queue in (OTHER, REVISIT)} for site in (1, 2)
+    }
+    assert all(len(entries) == 3 for queues in found.values() for entries in queues.values())
+
+
+def test_unscored_pages_are_those_whose_state_changed_without_the_order(store):
+    states = {State.WAITING: (OTHER, GONE, None), State.REJECTED: (OTHER, REVISIT, GONE), State.DONE: (REVISIT,)}
+    pages = enumerate(((state, queue) for state, queues in states.items() for queue in queues), 1)
+    for number, (state, queue) in pages:
+        scores = [] if queue is None else [NewsScoreRow(number, 1, queue, 0.0, 0.0, 0.0)]
+        write(store, row(number, number, state), *scores)
+    found = [(page.id, bool(page.waits)) for page in store.unscored("news_score")]
+    assert found == [(2, True), (3, True), (4, False)]
+
+
+# Page numbers and query plans
+
+
 def test_numbers_are_new_across_blocks_and_stores(store, database):
     numbers = [store.new_id() for _ in range(10_001)]
     assert numbers == list(range(1, 10_002))
     other = SqlFrontierStore(database, store._writer, 1, looks_back=True)
     assert other.new_id() > 20_000
+
+
+def plan(sqlite, statement):
+    """Return the steps: PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone."""
+    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "ids": "[1]"}
+    with sqlite.read() as connection:
+        return [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
 
 
 @pytest.mark.parametrize(
@@ -51,19 +197,13 @@ def test_numbers_are_new_across_blocks_and_stores(store, database):
     ],
 )
 def test_sqlite_uses_the_index_and_sorts_nothing(sqlite, statement, index):
-    # PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone.
-    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "ids": "[1]"}
-    with sqlite.read() as connection:
-        plan = [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
-    assert any(index in line for line in plan)
-    assert not any(line.startswith(("SCAN page", "USE TEMP B-TREE")) for line in plan)
+    steps = plan(sqlite, statement)
+    assert any(index in step for step in steps)
+    assert not any(step.startswith(("SCAN page", "USE TEMP B-TREE")) for step in steps)
 
 
 def test_sqlite_finds_the_best_pages_by_the_index_alone(sqlite):
-    statement = _BEST_OF.format(table="news_score", among=AMONG["sqlite"])
-    with sqlite.read() as connection:
-        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), {"limit": 9, "key": 0, "ids": "[1]"})
-        steps = [line[3] for line in plan]
+    steps = plan(sqlite, _BEST_OF.format(table="news_score", among=AMONG["sqlite"]))
     assert any("USING COVERING INDEX news_score_waiting (site_id=? AND queue>?)" in step for step in steps)
 
 
@@ -92,7 +232,5 @@ def test_look_back_waits_for_the_rows_of_the_page_only(sqlite):
     store = SqlFrontierStore(sqlite, commits, 1, looks_back=True)  # type: ignore[arg-type]
     for page_id in (7, 8, 7, 9):
         store.submit(ChangeSet(OrderTotalsRow(1, 0, "[]", "[]"), UnchangedPage(page_id, None, 0.0, None, None)))
-    assert store.entries([8]) == []
-    assert store.entries([7, 8]) == []
-    assert store.entries([5]) == []
+    assert [store.entries(pages) for pages in ([8], [7, 8], [5])] == [[], [], []]
     assert commits.waited == [2, 3, 0]

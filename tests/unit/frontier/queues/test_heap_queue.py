@@ -13,14 +13,9 @@ pages = st.integers(1, 12)
 amounts = st.integers(1, 9)
 events = st.lists(
     st.one_of(
-        st.tuples(st.just("push"), pages, amounts),
-        st.tuples(st.just("push"), pages, amounts),
-        st.tuples(st.just("rise"), pages, amounts),
-        st.tuples(st.just("fall"), pages, amounts),
+        st.tuples(st.sampled_from(["push", "push", "rise", "fall"]), pages, amounts),
+        st.tuples(st.sampled_from(["back", "gone", "respell"]), pages),
         st.tuples(st.just("lease")),
-        st.tuples(st.just("back"), pages),
-        st.tuples(st.just("gone"), pages),
-        st.tuples(st.just("respell"), pages),
     ),
     max_size=80,
 )

@@ -108,6 +108,12 @@ class Queue:
             self.end(found[-1])
         return found
 
+    def next(self):
+        """The page that comes next, by the definition."""
+        compared = sorted(page for page in self.store.rows if page not in self.held)[: self.most]
+        scores = self.values.scores(np.stack([self.store.rows[page] for page in compared]))
+        return next(page for page, score in zip(compared, scores, strict=True) if score > scores.max() - CLOSE)
+
 
 class ScoredQueue(Queue):
     """A queue of a topic crawl."""
@@ -158,21 +164,7 @@ def test_home_pages_are_first_in_the_order_of_discovery():
     queue.push(1, "news")
     for page in (4, 2):
         queue.queue.push(entry(page), 10)
-    assert queue.queue.first == (float("-inf"), 2)
     assert [queue.pop() for _ in range(3)] == [2, 4, 1]
-
-
-def test_page_that_was_discarded_or_leased_waits_again_with_its_features():
-    queue = Queue()
-    queue.push(1, "good")
-    queue.push(2, "news")
-    queue.queue.discard(2)
-    assert (len(queue.queue), queue.queue.first[1]) == (1, 1)
-    queue.queue.discard(7)  # is in the store only
-    queue.queue.push(entry(2), 10)
-    assert queue.pop() == 2
-    queue.again(2)
-    assert [queue.pop(), queue.pop()] == [2, 1]
 
 
 def test_url_beyond_the_spill_limit_is_in_the_store_only():
@@ -218,52 +210,6 @@ def test_entries_of_urls_that_come_next_are_read_together():
     assert queue.store.lookups == 1
 
 
-words = st.sampled_from([*WORDS])
-events = st.lists(
-    st.one_of(
-        st.tuples(st.just("push"), words),
-        st.tuples(st.just("push"), words),
-        st.tuples(st.just("lease"), st.sampled_from([0.0, 1.0, 30.0])),
-        st.tuples(st.just("retry"), st.just(0)),
-        st.tuples(st.just("kill"), st.just(0)),
-    ),
-    max_size=60,
-)
-
-
-@given(events, st.integers(1, 5))
-def test_choices_depend_on_nothing_but_what_waits(events, most):
-    """After a kill, as without: the queue is read from the store, and the same URLs are compared."""
-    queue, plain = Queue(most), {}
-    leased: list[int] = []
-    number = 0
-    for kind, value in events:
-        if kind == "push":
-            number += 1
-            queue.push(number, value)
-            plain[number] = queue.store.rows[number]
-        elif kind == "lease" and plain:
-            compared = sorted(plain)[:most]
-            scores = queue.values.scores(np.stack([plain[page] for page in compared]))
-            close = [page for page, score in zip(compared, scores, strict=True) if score > scores.max() - CLOSE]
-            page = queue.pop()
-            assert page == close[0]
-            del plain[page]
-            if value:
-                queue.end(page, value)
-            else:
-                leased.append(page)
-        elif kind == "retry" and leased:
-            page = leased.pop()
-            plain[page] = queue.store.rows[page]
-            queue.again(page)
-        elif kind == "kill":
-            plain.update((page, queue.store.rows[page]) for page in leased)
-            leased.clear()
-            queue.kill()
-    assert sorted([*plain, *leased]) == sorted(queue.store.rows)
-
-
 def test_first_is_computed_again_only_if_something_was_learnt_or_queued(monkeypatch):
     queue = ScoredQueue()
     queue.push(1, "news")
@@ -281,17 +227,6 @@ def test_first_is_computed_again_only_if_something_was_learnt_or_queued(monkeypa
     assert len(computed) == 3
 
 
-def test_url_that_rises_over_the_spill_limit_is_read_with_its_features():
-    queue = ScoredQueue(most=2)
-    for page in range(1, 20):
-        queue.push(page, "fair")
-    assert len(queue.queue) < 6
-    queue.raise_to(19, 0.7)
-    assert queue.queue.first[1] == 19
-    assert queue.pop() == 19
-    assert queue.learning.features[19].tolist() == features("fair").tolist()
-
-
 def test_memory_of_scored_urls_is_bounded():
     queue = ScoredQueue(most=20)
     for page in range(1, 2_000):
@@ -301,6 +236,17 @@ def test_memory_of_scored_urls_is_bounded():
     assert not queue.learning.features
 
 
+words = st.sampled_from([*WORDS])
+again = [st.tuples(st.just("retry"), st.none()), st.tuples(st.just("kill"), st.none())]
+events = st.lists(
+    st.one_of(
+        st.tuples(st.just("push"), words),
+        st.tuples(st.just("push"), words),
+        st.tuples(st.just("lease"), st.sampled_from([None, 1.0, 30.0])),
+        *again,
+    ),
+    max_size=60,
+)
 SCORED_WORDS = ("old", "fair", "news")
 scored_events = st.lists(
     st.one_of(
@@ -308,21 +254,22 @@ scored_events = st.lists(
         st.tuples(st.just("push"), st.sampled_from(SCORED_WORDS)),
         st.tuples(st.just("lease"), st.sampled_from([None, 0.0, 0.1, 0.9])),
         st.tuples(st.just("rise"), st.tuples(st.integers(0, 100), st.sampled_from([0.1, 0.5]))),
-        st.tuples(st.just("retry"), st.none()),
         st.tuples(st.just("discard"), st.integers(0, 100)),
-        st.tuples(st.just("kill"), st.none()),
+        *again,
     ),
     max_size=60,
 )
+HISTORIES = st.one_of(st.tuples(st.just(Queue), events), st.tuples(st.just(ScoredQueue), scored_events))
 
 
-@given(scored_events, st.integers(1, 5))
-def test_scored_choices_depend_on_nothing_but_what_waits(history, most):
+@given(HISTORIES, st.integers(1, 5))
+def test_choices_depend_on_nothing_but_what_waits(history, most):
     """After a kill, as without: the queue is read from the store, and the same URLs are compared."""
-    queue = ScoredQueue(most)
+    kind_of_queue, events = history
+    queue = kind_of_queue(most)
     leased: list[int] = []
     number = 0
-    for kind, value in history:
+    for kind, value in events:
         waiting = [page for page in queue.store.rows if page not in queue.held]
         if kind == "push":
             number += 1
