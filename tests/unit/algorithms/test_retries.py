@@ -44,6 +44,9 @@ def test_there_are_two_retries_by_default_and_ten_after_requested_rests():
         ("0", 0.0),
         (" 120 ", 120.0),
         ("9" * 400, 999_999_999.0),
+        ("nan", None),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 253402300799.0),
+        ("Fri, 31 Dec 99999 23:59:59 GMT", None),
         ("Mon, 99 Foo 2025 00:00:00 GMT", None),
     ],
 )

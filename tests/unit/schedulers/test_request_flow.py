@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
@@ -16,26 +18,17 @@ from crawlers.storage.change_set import ChangeSet
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, crawler_of, target
 
 
-class Timer:
-    """Records the times at which the engine would be woken."""
-
-    def __init__(self):
-        self.times: list[float] = []
-
-    def at(self, when, now):
-        self.times.append(when)
-
-
 class Flow:
     """The requests of an opened crawl; the spider is a plain one of Scrapy."""
 
     def __init__(self, url, mission, settings):
         self.opened = OpenedCrawl(url, None, mission, **settings)
         self.crawler = crawler_of(url, **settings)
-        self.timer = Timer()
+        self.times: list[float] = []  # at which the engine would be woken
+        timer = SimpleNamespace(at=lambda when, now: self.times.append(when))
         spider = Spider.from_crawler(self.crawler, "test")
         callbacks = PendingCallbacks(self.opened.crawl.recording.record)
-        self.flow = RequestFlow(self.crawler, spider, self.opened.crawl, callbacks, self.timer)
+        self.flow = RequestFlow(self.crawler, spider, self.opened.crawl, callbacks, timer)
 
     def next(self):
         request = self.flow.next()
@@ -96,7 +89,7 @@ def test_delay_counts_from_the_time_at_which_the_request_was_sent(flows, signal)
     flow.crawler.signals.send_catch_log(signal, request=Request(f"{SITE}/robots.txt"))
     flow.opened.end(request.meta[LEASE], "/a")
     assert flow.flow.next() is None
-    assert flow.timer.times == [NOW + 7.0]
+    assert flow.times == [NOW + 7.0]
 
 
 def test_bug_while_a_request_is_made_ends_the_crawl(flows):
@@ -120,7 +113,7 @@ def test_one_call_makes_a_bounded_number_of_steps_and_the_engine_asks_again(flow
     flow.opened.crawl.frontier.add([Candidate(site_id, target(f"/{n}"), request=lost) for n in range(3)], NOW)
     flow.flow.add(Request(f"{SITE}/x"))
     assert flow.flow.next() is None
-    assert flow.timer.times == [NOW]
+    assert flow.times == [NOW]
     assert flow.paths() == ["/x"]
 
 

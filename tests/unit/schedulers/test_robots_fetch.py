@@ -101,7 +101,8 @@ def test_text_is_the_beginning_of_the_body(fetch, body, text):
     assert one.result() == (200, text)
 
 
-def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
+def test_download_of_a_large_file_stops_after_the_part_that_is_read_but_not_that_of_a_page(fetch):
+    fetch().robots.bytes_received(b"#" * (MAX_BYTES + 1), Request(SITE))
     request = fetch().next_request()
     assert request.meta["download_maxsize"] == 0  # no length that a server states is too much
     assert request.headers["Accept-Encoding"] == b"identity"
@@ -110,10 +111,6 @@ def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
         fetch().robots.bytes_received(b"#", request)
     assert not stopped.value.fail
     assert request.meta["download_maxsize"] == MAX_DECOMPRESSED  # of a body that is compressed nevertheless
-
-
-def test_downloads_of_pages_are_not_stopped(fetch):
-    fetch().robots.bytes_received(b"#" * (MAX_BYTES + 1), Request(SITE))
 
 
 def test_redirects_are_followed_up_to_a_limit_and_then_the_file_is_missing(fetch):
@@ -158,8 +155,7 @@ def test_unresponsive_hosts_are_given_up_early_and_leave_room_for_others(fetch):
     for number in range(2):
         one.robots.enqueue(number, f"http://s{number}.test")
     second = [one.next_request(), one.next_request()][1]
-    assert one.robots.next_request(NOW) is None
-    assert one.robots.next_due(NOW) is None
+    assert (one.robots.next_request(NOW), one.robots.next_due(NOW)) == (None, None)
     second.callback(Response(second.url, 404, request=second))
     assert one.known == [(0, 404, None)]
     assert one.robots.next_due(NOW) == 0.0
@@ -181,19 +177,21 @@ RESTS = RestPolicy(times=3, first_s=60.0, longest_s=200.0)
 
 def test_site_is_requested_again_after_growing_rests_and_then_given_up(fetch, caplog):
     caplog.set_level("INFO")
-    one = fetch(RetryPolicy(times=1, rest_times=0, backoff_s=3.0), rests=RESTS)
-    one.fail(scrapy_errors.DownloadTimeoutError("x"))
-    one.now += 3.0
+    one = fetch(RetryPolicy(times=2, rest_times=0, backoff_s=3.0), rests=RESTS)
+    for wait_s in (3.0, 6.0):
+        one.fail(scrapy_errors.DownloadTimeoutError("x"))
+        one.now += wait_s
     for rest_s in (60.0, 120.0, 200.0):
-        one.fail(scrapy_errors.DownloadTimeoutError("x"))  # after a rest, there is no second attempt
+        one.fail(scrapy_errors.DownloadTimeoutError("x"))  # after a rest, there is one attempt
         assert one.rests[-1] == one.robots.next_due(one.now) == rest_s
         assert one.robots.next_request(one.now + rest_s - 1.0) is None
         one.now += rest_s
     one.fail(scrapy_errors.DownloadTimeoutError("x"))
+    assert one.waits == [(7, UNREACHABLE, "timeout", wait_s) for wait_s in (3.0, 6.0)]
     assert one.rests == [60.0, 120.0, 200.0, None]
     assert set(one.known) == {(7, UNREACHABLE, "timeout")}
     assert one.robots.next_due(one.now) is None
-    assert caplog.messages == [
+    assert caplog.messages == [  # each kind once
         f"{SITE}: its robots.txt could not be read (timeout); next attempt in 3 s",
         f"{SITE} rests: its robots.txt could not be read (timeout); it is requested again in 60 s, or earlier if "
         "nothing else is left to do",
@@ -243,24 +241,3 @@ def test_host_name_that_was_not_found_is_soon_requested_for_the_last_time(fetch,
     one.now += waits_s
     one.fail(scrapy_errors.CannotResolveHostError("x"))
     assert one.rests == [60.0, None]
-
-
-@pytest.mark.parametrize(
-    "asked",
-    ["Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 99999 23:59:59 GMT", "9" * 5000, "1e308", "nan", "-5", "inf"],
-)
-def test_no_retry_after_stalls_a_site_for_longer_than_the_limit(fetch, asked):
-    one = fetch(RetryPolicy(times=0, rest_times=1, backoff_s=3.0))
-    one.respond(429, Retry_After=asked)
-    assert one.robots.next_due(one.now) in (3.0, MAX_REST_S)
-
-
-def test_wait_before_a_retry_is_told_with_its_reason(fetch, caplog):
-    caplog.set_level("INFO")
-    one = fetch(RetryPolicy(times=2, backoff_s=1.0))
-    for _ in range(2):
-        one.fail(scrapy_errors.CannotResolveHostError("x"))
-        one.now += 2.0
-    assert one.waits == [(7, UNREACHABLE, "host_not_found", wait_s) for wait_s in (1.0, 2.0)]
-    said = [f"{SITE}: its robots.txt could not be read (host name not found); next attempt in 1 s"]
-    assert caplog.messages == said, "once"

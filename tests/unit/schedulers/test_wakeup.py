@@ -3,7 +3,6 @@
 import asyncio
 import time
 
-import pytest
 from scrapy import Request, Spider
 from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scheduler import BaseScheduler
@@ -60,39 +59,23 @@ class Waiting(Spider):
         self.responded_at = time.monotonic()
 
 
-@pytest.fixture(scope="module")
-def crawler():
-    """A real engine, without Twisted's reactor, that ran on `OneLater`."""
-
-    async def crawl():
-        settings = {
-            "SCHEDULER": OneLater,
-            "TWISTED_REACTOR_ENABLED": False,
-            "TELNETCONSOLE_ENABLED": False,
-            "REMOTE_CONTROL_ENABLED": False,
-            "LOG_ENABLED": False,
-        }
-        crawler = AsyncCrawlerRunner(settings).create_crawler(Waiting)
-        await asyncio.wait_for(crawler.crawl_async(), 60)
-        return crawler
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", HEARTBEAT_S)
-        return asyncio.run(crawl())
+async def crawled():
+    """Return a crawler with a real engine, without Twisted's reactor, that ran on `OneLater`."""
+    switched_off = ("TWISTED_REACTOR_ENABLED", "TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED", "LOG_ENABLED")
+    settings = {"SCHEDULER": OneLater, **dict.fromkeys(switched_off, False)}
+    crawler = AsyncCrawlerRunner(settings).create_crawler(Waiting)
+    await asyncio.wait_for(crawler.crawl_async(), 60)
+    return crawler
 
 
-def test_scrapy_still_has_the_private_attribute_that_wakes_it(crawler):
-    scheduler = crawler.scheduler_of_test
-    waited_s = crawler.spider.responded_at - scheduler.moments[0]
-    assert DUE_S <= waited_s < HEARTBEAT_S
-
-
-def test_engine_is_woken_once_not_all_the_time(crawler):
+def test_engine_is_woken_when_a_request_is_due_once_and_not_when_it_is_closed(monkeypatch):
+    """By a private attribute of Scrapy."""
+    monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", HEARTBEAT_S)
+    crawler = asyncio.run(crawled())
+    moments = crawler.scheduler_of_test.moments
+    assert DUE_S <= crawler.spider.responded_at - moments[0] < HEARTBEAT_S
     # At the start, when start() is exhausted, when it is due, and when the download is over.
-    assert len(crawler.scheduler_of_test.moments) <= 6
-
-
-def test_waking_an_engine_that_is_closed_does_nothing(crawler):
+    assert len(moments) <= 6
     wakeup = Wakeup(crawler)
     wakeup._ring()
     wakeup.cancel()
