@@ -36,14 +36,8 @@ class Worker:
         begun = crawls.begin(database, "c", "extlinks", rows, {}, self.now)
         self.slowness_s = 0.0  # of the database in a transaction
         self.id, self.crawl_id, self.sites = begun.worker_id, begun.id, [row.id for row in begun.sites]
-        options = {
-            "page_budget": 0,
-            "most_sites": 9,
-            "deadline_s": 30.0,
-            "clock": lambda: self.now + AHEAD_S,
-            **options,
-        }
-        self.membership = Membership(database, begun.id, begun.worker_id, **options)
+        usual = {"page_budget": 0, "most_sites": 9, "deadline_s": 30.0, "clock": lambda: self.now + AHEAD_S}
+        self.membership = Membership(database, begun.id, begun.worker_id, **usual | options)
 
     def run(self, job):
         """Run a job as the writer does."""
@@ -65,10 +59,6 @@ class Worker:
     def join(self):
         with self.database.write() as connection:
             return workers.join(connection, self.crawl_id, "a", 7, "1.0", self.now)
-
-    def exchange(self, other, **report):
-        with self.database.write() as connection:
-            workers.exchange(connection, workers.Report(other, self.crawl_id, **report), self.now)
 
     def ask(self, control, reason=None):
         with self.database.write() as connection:
@@ -92,11 +82,9 @@ def made(database, monkeypatch):
     [
         ({}, 0, 1.0, 0.0, ROUND_S),  # or five times in a deadline
         ({"deadline_s": 5.0}, 0, 1.0, 0.0, 1.0),
-        ({"deadline_s": 2.0}, 0, 1.0, 0.0, 0.4),
         ({"page_budget": 10}, 0, 1.0, 0.0, ROUND_S),
         ({"page_budget": 10}, 1, 1.0, 0.0, 2 / 12),  # of all workers together, 12 a second
         ({"page_budget": 10}, 2, 1.0, 0.0, 3 / 12),
-        ({"page_budget": 10}, 1, 1.0, 0.001, 2 / 12),
         ({"page_budget": 10}, 1, 1.0, 0.003, 0.3),  # a hundredth of the time at most
         ({"page_budget": 10}, 1, 1.0, 0.5, ROUND_S),
         ({"page_budget": 10}, 1, None, 0.0, ROUND_S),  # without an index

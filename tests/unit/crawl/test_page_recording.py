@@ -110,15 +110,6 @@ def test_transient_failure_is_retried_after_the_backoff_until_the_attempts_are_u
     assert crawl.stats == {"pages/retried": 2, "pages/failed": 1, "errors/timeout": 3}
 
 
-def test_status_of_a_missing_page_is_not_retried_and_that_of_a_broken_server_is(opened):
-    crawl = opened(RETRY_TIMES=2)
-    crawl.end(crawl.lease(), "/404", "/500")
-    for status in (404, 500):
-        crawl.end(crawl.lease(), state=State.REFUSED, status=status, reason=f"status {status}")
-    pages = crawl.pages()
-    assert (pages["/404"][0], pages["/500"][0]) == (State.REFUSED, State.WAITING)
-
-
 YEAR_S = 365 * 86_400.0
 
 

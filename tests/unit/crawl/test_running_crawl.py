@@ -18,8 +18,8 @@ OTHER = "http://b.test"
 
 
 def test_robots_txt_is_stored_and_obeyed(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True)
-    text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3"
+    crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_MAX_DELAY_SECONDS=3.0)
+    text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 86400"
     crawl.crawl.record_robots(crawl.robots().site_id, 200, text)
     assert crawl.crawl.next(NOW) is None
     assert crawl.crawl.next_due(NOW) == 3.0
@@ -30,13 +30,6 @@ def test_robots_txt_is_stored_and_obeyed(opened):
     assert crawl.crawl.next(crawl.now) is None
     assert crawl.pages()["/secret"] == (State.REJECTED, "robots_disallows")
     assert crawl.rows("SELECT robots_status, robots_text, robots_at FROM site") == [(200, text, NOW)]
-
-
-def test_longest_delay_is_that_of_the_setting(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_MAX_DELAY_SECONDS=60.0)
-    crawl.crawl.record_robots(crawl.robots().site_id, 200, "User-agent: *\nCrawl-delay: 86400")
-    assert crawl.crawl.next(NOW) is None
-    assert crawl.crawl.next_due(NOW) == 60.0
 
 
 def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):

@@ -24,18 +24,8 @@ from tests.support.news_run import at_once
 from tests.support.stored_rows import NothingPending, write_changes_of
 
 SITE, NOW = "http://one.test", 1e9
-STORY = Article(
-    "Title",
-    " ".join(f"word{n}" for n in range(80)),
-    None,
-    "",
-    (),
-    "",
-    language="en",
-    canonical_url="",
-    image="",
-    extractor="rule",
-)
+TEXT = " ".join(f"word{n}" for n in range(80))
+STORY = Article("Title", TEXT, None, "", (), "", "en", canonical_url="", image="", extractor="rule")
 RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, learns=False, fit_factor=1.0, else_factor=0.01)
 
 

@@ -49,6 +49,19 @@ def frontier(database):
     return one
 
 
+@pytest.fixture
+def rules():
+    return Rules()
+
+
+@pytest.fixture
+def requeue(rules, frontier):
+    """One of a site of which no page waits yet."""
+    one = requeue_of(rules, frontier)
+    one.add_site(1, NAME)
+    return one
+
+
 def requeue_of(rules, frontier):
     """Return one that never judges pages again, as long as no rules are learnt."""
     return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05), NothingPending(7))
@@ -69,8 +82,7 @@ def small_slices(monkeypatch):
     monkeypatch.setattr(frontier_module, "SLICE_PAGES", 2)
 
 
-def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(frontier):
-    rules = Rules()
+def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(frontier, rules):
     add(frontier, "/old1", slot=QueueSlot(FRESH, 7.0))
     add(frontier, "/old2.xml", slot=QueueSlot(ARCHIVE, BEFORE_ARTICLES.value))
     add(frontier, "/old3", slot=QueueSlot(FRESH, NOW))
@@ -99,9 +111,7 @@ def finished(requeue, most=99):
 
 
 @pytest.mark.usefixtures("small_slices")
-def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below(frontier):
-    rules = Rules()
-    requeue = requeue_of(rules, frontier)
+def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below(frontier, rules, requeue):
     frontier.open_site(SiteRow(2, "http://sport.one.test", 9, None, 0.0), NOW)
     frontier.open_site(SiteRow(3, "http://another-one.test", 9, None, 0.0), NOW)
     names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
@@ -117,8 +127,7 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
 
 
 @pytest.mark.usefixtures("small_slices")
-def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand(frontier):
-    rules = Rules()
+def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand(frontier, rules):
     add(frontier, *(f"/new{n}" for n in range(5)))
     first = requeue_of(rules, frontier)
     assert first.recall([QueuedSite(1, NAME, "/old", has_pages=True)])[SiteRules] == []
@@ -132,10 +141,7 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
 
 
 @pytest.mark.usefixtures("small_slices")
-def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committed_before(frontier):
-    rules = Rules()
-    requeue = requeue_of(rules, frontier)
-    requeue.add_site(1, NAME)
+def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committed_before(frontier, rules, requeue):
     add(frontier, *(f"/new{n}" for n in range(5)))
     assert requeue.look_up() is None, "nothing changed"
     rules.word = "/new"
@@ -153,10 +159,7 @@ def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committe
     assert requeue._commits.waited == [7, 0, 0]
 
 
-def test_pages_that_were_looked_up_before_the_rules_changed_once_more_are_looked_up_again(frontier):
-    rules = Rules()
-    requeue = requeue_of(rules, frontier)
-    requeue.add_site(1, NAME)
+def test_pages_that_were_looked_up_before_the_rules_changed_once_more_are_looked_up_again(frontier, rules, requeue):
     rules.word = "/new"
     requeue.changed("one.test", ChangeSet())
     early = requeue.look_up()()
@@ -167,9 +170,7 @@ def test_pages_that_were_looked_up_before_the_rules_changed_once_more_are_looked
     assert queues(frontier, 1) == [FIT]
 
 
-def test_failed_look_up_is_repeated(frontier):
-    requeue = requeue_of(Rules(), frontier)
-    requeue.add_site(1, NAME)
+def test_failed_look_up_is_repeated(requeue):
     requeue.changed("one.test", ChangeSet())
     assert requeue.look_up() is not None
     requeue.keep(None)

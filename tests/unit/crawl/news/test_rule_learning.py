@@ -32,6 +32,13 @@ def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
     assert [rule.origin for rule in rules_by_domain(crawl.database)["one.test"]] == [LEARNT]
 
 
+def learning(runs, call):
+    """Return a crawl that learns by *call*, and the leases of pages of which nothing is known."""
+    crawl = runs(learns=True, call=call)
+    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
+    return crawl, [*crawl.leases().values()]
+
+
 def taught(crawl, numbers):
     """Give the classifier labels, two for each number."""
     for number in numbers:
@@ -54,9 +61,7 @@ def test_rules_of_more_labels_are_never_replaced_by_those_of_fewer(runs):
         calls.append((task, asyncio.get_running_loop().create_future()))
         return await calls[-1][1]
 
-    crawl = runs(learns=True, call=call)
-    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
-    one, two, *waiting = crawl.leases().values()
+    crawl, (one, two, *waiting) = learning(runs, call)
 
     async def learn():
         running = []
@@ -93,9 +98,7 @@ def test_rules_that_could_not_be_learnt_are_learnt_after_the_next_label_and_no_p
             raise failures.pop()
         return failures.pop() if failures else function(*args)
 
-    crawl = runs(learns=True, call=call)
-    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
-    leases = list(crawl.leases().values())
+    crawl, leases = learning(runs, call)
     taught(crawl, range(20))
     ended_label(crawl, leases[0])
     assert crawl.end(leases[1], news=News(odds=-3.0)).state is State.DONE  # learning fails before it
@@ -112,9 +115,7 @@ def test_learning_that_is_cancelled_is_begun_again(runs):
     async def hang(owner, function, *args):
         await asyncio.Event().wait()
 
-    crawl = runs(learns=True, call=hang)
-    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
-    one, two, three, *_ = crawl.leases().values()
+    crawl, (one, two, three, *_) = learning(runs, hang)
     taught(crawl, range(20))
     ended_label(crawl, one)
 
@@ -135,10 +136,9 @@ def test_exception_while_rules_are_learnt_is_logged_with_its_traceback_once_for_
     async def call(owner, function, *args):
         raise ValueError("no")
 
-    crawl = runs(learns=True, call=call)
-    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
+    crawl, leases = learning(runs, call)
     taught(crawl, range(20))
-    for lease in crawl.leases().values():
+    for lease in leases:
         assert crawl.end(lease, news=News(odds=-3.0)).state is State.DONE
     errors = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert [record.getMessage() for record in errors] == ["one.test: learning its URL rules raised an exception"]

@@ -8,7 +8,6 @@ from crawlers.algorithms.topic.terms import Terms
 from crawlers.crawl.topic.topic_policy import TopicPolicy
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
-from crawlers.storage.database import Database
 from crawlers.storage.topic.topics import terms_of
 from crawlers.storage.writer import Writer
 
@@ -17,25 +16,19 @@ def settings(word):
     return {"settings": {"TOPIC": f'[{{"{word}": 1.0}}, [], [1.0, 0, 0, 0], "en"]'}}
 
 
-def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp_path):
-    with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
-        crawl_id = crawls.begin(database, "topic", "topic", [], settings("one"), 1e9).id
-        with closing(Writer(database)) as writer:
-            first = TopicPolicy(database, writer, crawl_id, Terms("en"))
-            assert not first.is_ready
-            with pytest.raises(ConfigError):
-                first.determine_topic({}, [])
-            assert not first.is_ready
-            first.determine_topic({"unicod": 2.0}, [])
-            assert first.is_ready
-            writer.flush()
-            assert terms_of(database, crawl_id) == {"unicod": 1.0}
-            assert TopicPolicy(database, writer, crawl_id, Terms("en")).is_ready
-
-
-def test_crawl_that_forgets_its_topic_continues_with_another(tmp_path):
-    with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
-        crawl_id = crawls.begin(database, "topic", "topic", [], settings("one"), 1e9).id
-        with closing(Writer(database)) as writer:
-            TopicPolicy(database, writer, crawl_id, Terms("en")).forget()
-        assert crawls.begin(database, "topic", "topic", [], settings("two"), 1e9).id == crawl_id
+def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(sqlite):
+    crawl_id = crawls.begin(sqlite, "topic", "topic", [], settings("one"), 1e9).id
+    with closing(Writer(sqlite)) as writer:
+        first = TopicPolicy(sqlite, writer, crawl_id, Terms("en"))
+        assert not first.is_ready
+        with pytest.raises(ConfigError):
+            first.determine_topic({}, [])
+        assert not first.is_ready
+        first.determine_topic({"unicod": 2.0}, [])
+        assert first.is_ready
+        writer.flush()
+        assert terms_of(sqlite, crawl_id) == {"unicod": 1.0}
+        later = TopicPolicy(sqlite, writer, crawl_id, Terms("en"))
+        assert later.is_ready
+        later.forget()
+    assert crawls.begin(sqlite, "topic", "topic", [], settings("two"), 1e9).id == crawl_id, "it may have another topic"
