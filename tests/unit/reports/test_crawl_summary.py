@@ -13,24 +13,27 @@ from crawlers.storage import crawls
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.news_tables import FoundFeed, RaisedAlarm
 from crawlers.storage.schema.tables import (
-    EndedPage,
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
-    NewPage,
     PageLinks,
     SiteAvailability,
     site,
     worker,
 )
-from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import set_control
 from crawlers.storage.workers import PAUSE
 from tests.support.news_store import NewsStore
-from tests.support.stored_rows import page_ids, write_rows
+from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 from tests.support.topic_store import add_page, begin_topic
 
 PLACES = Places([Path("result/a.test.gexf")], "logs/error_log.csv", "stop.txt")
+
+
+def ended(database, crawl_id, reason, *, finished=False, **more):
+    """End a run that began at 100; return its summary."""
+    crawls.end(database, crawl_id, finished=finished, reason=reason, now=200.0)
+    return crawl_summary(database, crawl_named(database, "mine"), 100.0, 83.2, PLACES, **more)
 
 
 class Stored:
@@ -38,27 +41,20 @@ class Stored:
 
     def __init__(self, database, *names, mission="sitegraph"):
         self.database = database
-        rows = [SiteRow(0, f"http://{name}", 2, None, 0.0) for name in names]
-        self.row = crawls.begin(database, "mine", mission, rows, {"settings": {"REWARD": "new_links"}}, 100.0)
+        sites = [f"http://{name}" for name in names]
+        self.row = begin(database, *sites, name="mine", mission=mission, now=100.0, REWARD="new_links")
         self.sites = {site.site.removeprefix("http://"): site.id for site in self.row.sites}
 
     def page(self, url, state=State.DONE, status=200, reason=None, content=None, links=0):
         (number,) = page_ids(self.database, 1)
-        site = self.sites[url.partition("/")[0]]
-        place = (number, site, number, f"http://{url}", 0, 1, 0, 0.0, 0, None, None, None, 1.0, 1.0)
-        head = (number, int(state), reason, 1, 2.0, 2.0, status, None)
-        write_rows(
-            self.database,
-            NewPage(*place),
-            EndedPage(*head, content or f"{number:032x}", None, None, None, None, 9, None, None),
-        )
-        if links:
-            write_rows(self.database, PageLinks(number, {number + place: 1 for place in range(1, links + 1)}))
+        found = new_page(number, self.sites[url.partition("/")[0]], url=f"http://{url}", state_at=1.0)
+        read = {"reason": reason, "status": status, "content_hash": content or f"{number:032x}"}
+        links = PageLinks(number, {number + place: 1 for place in range(1, links + 1)})
+        write_rows(self.database, found, ended_page(number, state, state_at=2.0, fetched_at=2.0, **read), links)
         return number
 
-    def summary(self, places=PLACES, *, finished=True, reason="finished"):
-        crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=200.0)
-        return crawl_summary(self.database, crawl_named(self.database, "mine"), 100.0, 83.2, places)
+    def summary(self, *, finished=True, reason="finished", **more):
+        return ended(self.database, self.row.id, reason, finished=finished, **more)
 
 
 def test_sites_links_duplicates_errors_and_reasons_are_counted(database):
@@ -154,35 +150,29 @@ def test_suggested_command_can_be_pasted_into_a_shell(database):
 def test_suggested_command_names_the_crawl_if_another_one_is_the_latest(database):
     crawl = Stored(database, "a.test")
     crawl.page("a.test/gone", State.REFUSED, 404, "status 404")
-    crawls.begin(database, "later", "sitegraph", [SiteRow(0, "http://a.test", 2, None, 0.0)], {"settings": {}}, 150.0)
+    begin(database, "http://a.test", name="later", mission="sitegraph", now=150.0)
     lines = crawl.summary(finished=False, reason="page_budget")
     assert "To see why a URL is missing: scrapy explain --crawl mine http://a.test/gone" in lines
 
 
-def test_http_and_https_are_one_host_and_ports_are_several(database):
+def with_external(database, urls):
+    """Return the summary of a crawl with a page that links to *urls*."""
     crawl = Stored(database, "a.test", mission="extlinks")
     number = crawl.page("a.test/")
+    links = [ExternalLinkRow(number, url.id, 7, 1) for url in urls]
+    write_rows(database, LinkContextRow(7, "text", "", "", "", "a"), *urls, *links)
+    return crawl.summary()
+
+
+def test_http_and_https_are_one_host_and_ports_are_several(database):
     sites = ("http://x.test", "https://x.test", "http://x.test:8080", "https://http.test")
-    write_rows(
-        database,
-        LinkContextRow(7, "text", "", "", "", "a"),
-        *(ExternalUrlRow(n, site, f"{site}/", n) for n, site in enumerate(sites)),
-        *(ExternalLinkRow(number, n, 7, 1) for n in range(len(sites))),
-    )
-    assert "4 external URLs of 3 hosts on 1 page" in crawl.summary()[0]
+    first, *_ = with_external(database, [ExternalUrlRow(n, site, f"{site}/", n) for n, site in enumerate(sites)])
+    assert "4 external URLs of 3 hosts on 1 page" in first
 
 
 def test_variants_of_an_external_url_count_once(database):
-    crawl = Stored(database, "a.test", mission="extlinks")
-    number = crawl.page("a.test/")
-    urls = ("http://x.test/a", "http://x.test//a", "http://x.test/b")
-    write_rows(
-        database,
-        LinkContextRow(7, "text", "", "", "", "a"),
-        *(ExternalUrlRow(n, "http://x.test", url, 9 if "a" in url else 8) for n, url in enumerate(urls)),
-        *(ExternalLinkRow(number, n, 7, 1) for n in range(len(urls))),
-    )
-    lines = crawl.summary()
+    urls = (("http://x.test/a", 9), ("http://x.test//a", 9), ("http://x.test/b", 8))
+    lines = with_external(database, [ExternalUrlRow(n, "http://x.test", *url) for n, url in enumerate(urls)])
     assert "2 external URLs of 1 host on 1 page" in lines[0]
     assert lines[3].split()[:2] == ["a.test", "2"]
 
@@ -222,10 +212,8 @@ def test_run_without_a_request_says_that_nothing_was_left_to_do(database, reason
 
 def test_run_of_which_only_the_process_knows_requests_was_not_idle(database):
     crawl = Stored(database, "a.test")
-    crawls.end(database, crawl.row.id, finished=False, reason="finished", now=200.0)
-    named = crawl_named(database, "mine")
-    assert crawl_summary(database, named, 100.0, 1.0, PLACES)[1].startswith("Nothing was left")
-    assert crawl_summary(database, named, 100.0, 1.0, PLACES, has_pulled=True)[1] == ""
+    assert crawl.summary(finished=False)[1].startswith("Nothing was left")
+    assert crawl.summary(finished=False, has_pulled=True)[1] == ""
 
 
 def test_requests_of_earlier_runs_do_not_count(database):
@@ -241,8 +229,7 @@ def test_topic_has_its_most_relevant_pages(database):
     crawl_id, (a, _b) = begin_topic(database, "mine", unicod=1.0)
     for number, similarity in enumerate((0.25, 1.0, 0.5, 0.75), 1):
         add_page(database, number, a, f"http://a.test/{number}", {}, similarity)
-    crawls.end(database, crawl_id, finished=False, reason="page_budget", now=9.0)
-    lines = crawl_summary(database, crawl_named(database, "mine"), 1.0, 8.0, PLACES)
+    lines = ended(database, crawl_id, "page_budget")
     assert [line for line in lines if line.startswith("Most relevant")] == [
         "Most relevant: 1.000 http://a.test/2",
         "Most relevant: 0.750 http://a.test/4",
@@ -258,9 +245,8 @@ def test_news_have_articles_feeds_and_alarms(database):
     news.poll("/bad", FEED, 150.0, failures=3, problem="status 500")
     news.poll("/page", ARTICLE, 150.0)
     news.write(RaisedAlarm(news.id, "dead feed", "http://one.example/bad", "fails", 160.0))
-    crawls.end(database, news.id, finished=False, reason="timeout", now=200.0)
-    lines = crawl_summary(database, crawl_named(database, "mine"), 100.0, 100.0, PLACES)
-    assert lines[0] == "Crawl mine stopped (timeout): 2 articles, 1 of them new in this run, in 100 s"
+    lines = ended(database, news.id, "timeout")
+    assert lines[0] == "Crawl mine stopped (timeout): 2 articles, 1 of them new in this run, in 83 s"
     assert lines[3].split()[:2] == ["one.example", "2"]
     assert "Feeds: 2, 1 of them failing" in lines
     assert "Failing: http://one.example/bad: status 500" in lines
@@ -273,8 +259,7 @@ def test_feed_that_is_not_well_formed_is_failing(database):
     news = NewsStore(database, "mine")
     news.poll("/good", FEED, 150.0)
     news.poll("/cut", FEED, 150.0, problem="feed_broken no element found")
-    crawls.end(database, news.id, finished=False, reason="timeout", now=200.0)
-    lines = crawl_summary(database, crawl_named(database, "mine"), 100.0, 100.0, PLACES)
+    lines = ended(database, news.id, "timeout")
     assert "Feeds: 2, 1 of them failing" in lines
     assert "Failing: http://one.example/cut: broken XML: no element found" in lines
 

@@ -51,7 +51,7 @@ class Stored:
         manifest = {"settings": settings, "further_settings": {"GRAPH_FORMATS": ["gexf"]}}
         begun = crawls.begin(database, "mine", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], manifest, 0.0)
         self.id, self.site = begun.id, begun.sites[0].id
-        self.set_site(robots_status=200, robots_text=ROBOTS, robots_at=1.0)
+        self.change(site, robots_status=200, robots_text=ROBOTS, robots_at=1.0)
         self.add(1, "/", level=0, found_on=None)
 
     def add(self, number, path, **columns):
@@ -65,13 +65,9 @@ class Stored:
         fetched = {"fetched_at": None, "status": None, "attempts": 0, "content_hash": None, "state": State.WAITING}
         self.add(number, path, **{**fetched, **columns})
 
-    def set_site(self, **columns):
+    def change(self, table, **columns):
         with self.database.write() as connection:
-            connection.execute(update(site).values(**columns))
-
-    def set_crawl(self, **columns):
-        with self.database.write() as connection:
-            connection.execute(update(crawl).values(**columns))
+            connection.execute(update(table).values(**columns))
 
     def history(self, text):
         text = SITE + text if text.startswith("/") else text
@@ -116,19 +112,18 @@ def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
 def test_graph_file_is_named_only_if_the_crawl_writes_one(stored, formats):
     stored.add(2, "/x")
     assert any("out/a.test.gexf" in line for line in stored.lines("/x"))
-    stored.set_crawl(manifest=json.dumps({"further_settings": {"GRAPH_FORMATS": formats}}))
+    stored.change(crawl, manifest=json.dumps({"further_settings": {"GRAPH_FORMATS": formats}}))
     assert not any("gexf" in line for line in stored.lines("/x"))
 
 
 def test_workers_that_joined_others_have_files_of_their_own(stored):
     stored.add(2, "/x")
     row = {"crawl_id": stored.id, "machine": "m", "process": 1, "version": "1", "state": "left", "beat_at": 9.0}
-    times = {1001: (1.0, 20.0), 1002: (10.0, 30.0), 1003: (40.0, 50.0), 1004: (45.0, None)}
+    times = [(1001, 1.0, 20.0), (1002, 10.0, 30.0), (1003, 40.0, 50.0), (1004, 45.0, None)]
     with stored.database.write() as connection:
         connection.execute(delete(worker))
-        for number, (joined_at, ended_at) in times.items():
-            values = {**row, "id": number, "joined_at": joined_at, "ended_at": ended_at}
-            connection.execute(insert(worker).values(**values))
+        rows = [{**row, "id": number, "joined_at": joined, "ended_at": ended} for number, joined, ended in times]
+        connection.execute(insert(worker), rows)
     names = "all.warc.gz, all.1002.warc.gz, all.1004.warc.gz"
     assert f"  request and response in one of 3 files of workers: {names}" in stored.lines("/x")
 
@@ -178,101 +173,63 @@ def test_loop_of_redirects_ends(stored):
     assert stored.lines("/a/")[-1] == "    which is a loop"
 
 
-@pytest.mark.parametrize(
-    ("path", "reason", "further"),
-    [
-        (
-            "/secret/x.html",
-            "robots_disallows",
-            [
-                "only who runs the site can change that; ROBOTSTXT_OBEY=0 is for sites of your own",
-                f'its robots.txt, read {time(1)}, says "Disallow: /secret/x" to crawlers',
-            ],
-        ),
-        (
-            "/open.html",
-            "robots_disallows",
-            [
-                "only who runs the site can change that; ROBOTSTXT_OBEY=0 is for sites of your own",
-                f"its robots.txt, read {time(1)}, allows it now",
-            ],
-        ),
-        (
-            "/x.pdf",
-            "extension pdf",
-            [
-                "to fetch such URLs, remove the extension from IGNORED_EXTENSIONS and begin another crawl",
-            ],
-        ),
-        (
-            "/deep/",
-            "too_deep 4 3",
-            [
-                "to fetch it, give its site a higher limit, or MAX_LEVEL, and run the same command again",
-            ],
-        ),
-        (
-            "/calendar/1/",
-            "trap_content 150 /calendar/#/",
-            [
-                "to fetch such URLs nevertheless, set TRAPS_ENABLED=0 and begin another crawl",
-            ],
-        ),
-    ],
-)
-def test_url_that_was_rejected_has_the_filter_and_the_remedy(stored, path, reason, further):
+def remedies(stored, path, reason):
     stored.wait(2, path, state=State.REJECTED, reason=reason)
     lines = stored.lines(path)
     assert f"  not requested: {sentence(reason)}, since {time(6)}" in lines
-    place = lines.index(f"  {time(6)} not requested: {sentence(reason)}")
-    assert lines[place + 1 :] == [f"    {one}" for one in further]
     assert not [one for one in lines if " requested, attempt" in one]
+    return [one.strip() for one in lines[lines.index(f"  {time(6)} not requested: {sentence(reason)}") + 1 :]]
 
 
 @pytest.mark.parametrize(
-    ("of_crawl", "of_site", "of_page", "why"),
+    ("reason", "remedy"),
     [
-        ({}, {}, {}, "waits for its turn"),
-        ({}, {"robots_status": None}, {}, "waits for the robots.txt of its site, which was not read yet"),
-        (
-            {},
-            {"robots_status": 503},
-            {},
-            "waits until the robots.txt of its site can be read, which was not possible: status 503",
-        ),
-        (
-            {},
-            {"robots_status": 0, "robots_text": "timeout"},
-            {},
-            "waits until the robots.txt of its site can be read, which was not possible: timeout",
-        ),
-        ({}, {"rest_until": 200.0}, {}, "nothing is requested of its site until 1970-01-01 00:03:20+00:00"),
-        ({}, {"rest_until": 50.0}, {}, "waits for its turn"),
-        ({}, {}, {"retry_at": 59.0, "reason": "timeout"}, f"waits for another attempt, not before {time(59)}"),
-        ({}, {"worker_id": None}, {}, "waits until a worker takes its site"),
-        ({}, {"availability": "status 500"}, {}, "its site is not available: status 500"),
-        (
-            {},
-            {"is_open": False},
-            {},
-            "its site is missing from the list of sites of the latest run; add it to go on",
-        ),
-        ({"control": "pause"}, {}, {}, "waits because the crawl is paused"),
-        ({"control": "stop"}, {}, {}, "waits because the crawl is being stopped"),
-        ({"state": "interrupted"}, {}, {}, "waits until the crawl goes on: the command that began it resumes it"),
-        (
-            {"state": "finished"},
-            {},
-            {},
-            "the crawl is finished; the same command begins another one",
-        ),
+        ("extension pdf", "to fetch such URLs, remove the extension from IGNORED_EXTENSIONS and begin another crawl"),
+        ("too_deep 4 3", "to fetch it, give its site a higher limit, or MAX_LEVEL, and run the same command again"),
+        ("trap_content 9 /#/", "to fetch such URLs nevertheless, set TRAPS_ENABLED=0 and begin another crawl"),
     ],
 )
-def test_waiting_url_says_what_it_waits_for(stored, of_crawl, of_site, of_page, why):
+def test_url_that_was_rejected_has_the_filter_and_the_remedy(stored, reason, remedy):
+    assert remedies(stored, "/x/", reason) == [remedy]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"), [("/secret/x.html", 'says "Disallow: /secret/x" to crawlers'), ("/open.html", "allows it now")]
+)
+def test_url_that_robots_txt_disallows_has_what_it_says_now(stored, path, says):
+    assert remedies(stored, path, "robots_disallows") == [
+        "only who runs the site can change that; ROBOTSTXT_OBEY=0 is for sites of your own",
+        f"its robots.txt, read {time(1)}, {says}",
+    ]
+
+
+NOT_READ = "waits until the robots.txt of its site can be read, which was not possible"
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "why"),
+    [
+        (site, {"robots_status": None}, "waits for the robots.txt of its site, which was not read yet"),
+        (site, {"robots_status": 503}, f"{NOT_READ}: status 503"),
+        (site, {"robots_status": 0, "robots_text": "timeout"}, f"{NOT_READ}: timeout"),
+        (site, {"rest_until": 200.0}, "nothing is requested of its site until 1970-01-01 00:03:20+00:00"),
+        (site, {"rest_until": 50.0}, "waits for its turn"),
+        (page, {"retry_at": 59.0, "reason": "timeout"}, f"waits for another attempt, not before {time(59)}"),
+        (site, {"worker_id": None}, "waits until a worker takes its site"),
+        (site, {"availability": "status 500"}, "its site is not available: status 500"),
+        (site, {"is_open": False}, "its site is missing from the list of sites of the latest run; add it to go on"),
+        (crawl, {"control": "pause"}, "waits because the crawl is paused"),
+        (crawl, {"control": "stop"}, "waits because the crawl is being stopped"),
+        (crawl, {"state": "interrupted"}, "waits until the crawl goes on: the command that began it resumes it"),
+        (crawl, {"state": "finished"}, "the crawl is finished; the same command begins another one"),
+    ],
+)
+def test_waiting_url_says_what_it_waits_for(stored, table, columns, why):
     stored.wait(2, "/first/", priority=1.0)
-    stored.wait(3, "/second/", priority=2.0, **of_page)
-    stored.set_site(**{"worker_id": 7, **of_site})
-    stored.set_crawl(**{"state": "running", **of_crawl})
+    stored.wait(3, "/second/", priority=2.0)
+    stored.change(site, worker_id=7)
+    stored.change(crawl, state="running")
+    stored.change(table, **columns)
     lines = stored.lines("/second/")
     place = lines.index("  1 URL of its site comes before it in its queue")
     assert lines[place - 1] == f"  {why}"
@@ -282,11 +239,11 @@ def test_waiting_url_says_what_it_waits_for(stored, of_crawl, of_site, of_page, 
 def test_used_up_budget_is_named(stored):
     with stored.database.write() as connection:
         connection.exec_driver_sql("UPDATE crawler_setting SET value = '5' WHERE name = 'PAGE_BUDGET'")
-    stored.set_crawl(earlier_pulls=5)
+    stored.change(crawl, earlier_pulls=5)
     stored.wait(2, "/x/")
     expected = "  the budget of 5 pages is used up; resume the crawl with a larger PAGE_BUDGET"
     assert expected in stored.lines("/x/")
-    stored.set_crawl(state="interrupted")
+    stored.change(crawl, state="interrupted")
     lines = stored.lines("/x/")
     assert expected in lines
     assert not any("the command that began it resumes it" in line for line in lines), "it would end at once"
@@ -296,12 +253,8 @@ def test_external_url_of_another_crawl_was_never_found(stored):
     begun = crawls.begin(stored.database, "earlier", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], {}, 0.0)
     url = f"{SITE}/there/"
     add_page(stored.database, 9, begun.sites[0].id, url, key=resolve(url, "").key, fetched_at=5.0)
-    write_rows(
-        stored.database,
-        ExternalUrlRow(url_key(url), SITE, url, url_key(url)),
-        LinkContextRow(1, "", "", "", "", "a"),
-        ExternalLinkRow(9, url_key(url), 1, 1),
-    )
+    rows = [ExternalUrlRow(url_key(url), SITE, url, url_key(url)), LinkContextRow(1, "", "", "", "", "a")]
+    write_rows(stored.database, *rows, ExternalLinkRow(9, url_key(url), 1, 1))
     lines = stored.lines(url)
     assert lines[1] == f"  never found in the crawl mine (number {stored.id})"
     assert f"  found in the crawl earlier (number {begun.id}): add --crawl {begun.id}" in lines
@@ -315,7 +268,7 @@ def test_page_is_in_the_graph_of_a_crawl_that_has_ended_unless_a_later_one_repla
         found = url_history(stored.database, named, f"{SITE}/", crawl_rules({}), 100.0, lambda: False)
         return [one for one in history_lines(found) if "graph of its site" in one]
 
-    stored.set_crawl(state="finished")
+    stored.change(crawl, state="finished")
     claimed_folder(stored.database, stored.id, Path("out"))
     later = crawls.begin(stored.database, "mine", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], {}, 0.0)
     assert lines() == ["  in the graph of its site: out/a.test.gexf"]
@@ -342,12 +295,11 @@ def test_unknown_url_says_what_to_do(stored):
         "  no page of its site that was read links to it; if nothing does, name it as the start page of the site in "
         "the list of sites",
     ]
-    assert stored.lines("c.test/x/")[3] == (
-        "  its site http://c.test/ is not part of the crawl; add it to the list of sites to crawl it"
-    )
-    assert stored.lines("a.test:8080/x")[3] == (
-        "  the crawl has another site of this host, http://a.test/; begin the URL with that"
-    )
+    for url, remedy in (
+        ("c.test/x/", "its site http://c.test/ is not part of the crawl; add it to the list of sites to crawl it"),
+        ("a.test:8080/x", "the crawl has another site of this host, http://a.test/; begin the URL with that"),
+    ):
+        assert stored.lines(url)[3] == f"  {remedy}"
     stored.wait(2, "/x/")
     assert stored.lines("/secret/never/")[3:] == [
         "  1 URL of its site waits; it may link to it",
@@ -366,7 +318,7 @@ def test_url_that_waits_for_the_worker_of_its_site_says_so(stored):
 
 
 def test_address_of_another_host_belongs_to_its_site(stored):
-    stored.set_site(aliases="http://www.a.test")
+    stored.change(site, aliases="http://www.a.test")
     stored.add(2, "http://www.a.test/x/")
     lines = stored.lines("http://www.a.test/x/")
     assert f"  known as {SITE}/x/" in lines
@@ -374,9 +326,7 @@ def test_address_of_another_host_belongs_to_its_site(stored):
 
 
 def test_history_of_a_deleted_page_that_held_the_link_has_its_number(stored):
-    stored.add(2, "/x/", found_on=77)
-    with stored.database.write() as connection:
-        connection.execute(update(page).where(page.c.id == 2).values(duplicates=2))
+    stored.add(2, "/x/", found_on=77, duplicates=2)
     assert f"  {time(3)} found on page 77" in stored.lines("/x/")
     assert "  represents 2 further URLs with the same content, whose rows were deleted" in stored.lines("/x/")
 
