@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +11,10 @@ import pytest
 from crawlers.cli import store_watch
 from crawlers.cli.child_process import Events, Looked
 from crawlers.cli.store_watch import StoreWatch
-from crawlers.storage import crawls
-from crawlers.storage.database import Database
-from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import Course, set_control
 from crawlers.storage.workers import STOP
 from tests.support.processes import PATIENCE_S
+from tests.support.stored_rows import begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,24 +64,18 @@ def looked(watch, events, crawl_id=None):
     return event
 
 
-def begun(database):
-    return crawls.begin(database, "mine", "sitegraph", [SiteRow(0, "http://a.test", 1, None, 1.0)], {}, 0.0)
-
-
-def test_crawl_that_is_being_stopped_does_not_go_on(watch, events, sqlite_url):
-    with closing(Database(sqlite_url)) as database:
-        crawl = begun(database)
-        assert looked(watch, events, crawl.id).course.goes_on
-        set_control(database, crawl.id, STOP)
+def test_crawl_that_is_being_stopped_does_not_go_on(watch, events, sqlite):
+    crawl = begin(sqlite, "http://a.test")
+    assert looked(watch, events, crawl.id).course.goes_on
+    set_control(sqlite, crawl.id, STOP)
     assert not looked(watch, events, crawl.id).course.goes_on
     assert not looked(watch, events).course.goes_on  # the crawl that the process has joined
 
 
-def test_error_of_the_display_does_not_end_the_looks(watch, events, display, sqlite_url, caplog):
+def test_error_of_the_display_does_not_end_the_looks(watch, events, display, caplog):
     def fail():
         raise ZeroDivisionError
 
-    Database(sqlite_url).close()
     display.act = fail
     for _ in range(2):
         assert looked(watch, events, 7) == Looked({}, Course(goes_on=False, is_running=False))
@@ -97,7 +88,6 @@ def test_error_of_the_display_when_it_is_closed_is_logged_and_the_store_is_close
         def close(self):
             raise ZeroDivisionError
 
-    Database(sqlite_url).close()
     watch = StoreWatch(sqlite_url, FailingDisplay(), events)
     looked(watch, events)
     assert watch._database is not None
@@ -106,8 +96,7 @@ def test_error_of_the_display_when_it_is_closed_is_logged_and_the_store_is_close
     assert caplog.text.count("Internal error") == 1
 
 
-def test_command_does_not_wait_for_a_store_that_does_not_respond(watch, events, display, sqlite_url):
-    Database(sqlite_url).close()
+def test_command_does_not_wait_for_a_store_that_does_not_respond(watch, events, display):
     responds = threading.Event()
     display.act = lambda: responds.wait(PATIENCE_S)
     looked(watch, events, 7)

@@ -97,10 +97,14 @@ def join(group, process):
     group.join(process, pages=1)
 
 
+def ask_first(number):
+    """Return what asks the command to end when it looks for the first time."""
+    return lambda group, look: look == 1 and group.events.put(Asked(number))
+
+
 def test_crawl_that_ends_at_once_needs_no_others():
     group = Group(4, lambda group, process: group.end(process))
-    assert group.run() == 0
-    assert group.places == [1]
+    assert (group.run(), group.places) == (0, [1])
 
 
 @pytest.mark.parametrize(
@@ -128,8 +132,7 @@ def test_worker_that_dies_is_replaced_with_one_warning(status, how, caplog):
 
     group = Group(2, join, die)
     group.events.put(Line(1, "a"))
-    assert group.run() == 0
-    assert group.places == [1, 2, 2]
+    assert (group.run(), group.places) == (0, [1, 2, 2])
     assert group.crawls[-1] == CRAWL
     (warning,) = (record.getMessage() for record in caplog.records if record.levelno == logging.WARNING)
     assert warning.startswith("Worker 11 (process 101) ")
@@ -144,8 +147,7 @@ def test_worker_whose_store_failed_is_not_replaced():
             group.end(group.started[0], STORE_FAILED)
 
     group = Group(2, join, fail)
-    assert group.run() == 1
-    assert group.places == [1, 2]
+    assert (group.run(), group.places) == (1, [1, 2])
 
 
 def test_worker_that_dies_again_and_again_without_a_page_ends_the_command():
@@ -165,15 +167,9 @@ def test_worker_that_dies_again_and_again_without_a_page_ends_the_command():
 def test_one_more_worker_ends_a_crawl_whose_last_one_was_lost_while_it_was_stopping(end_of_last, caplog):
     """The other one left before the server noticed that this one had died."""
     caplog.set_level(logging.INFO)
-
-    def ask(group, look):
-        if look == 1:
-            group.events.put(Asked(signal.SIGTERM))
-
-    group = Group(2, join, ask)
+    group = Group(2, join, ask_first(signal.SIGTERM))
     group.on_stop = lambda process: group.end(process, {100: 0, 101: -signal.SIGKILL}.get(process.pid, end_of_last))
-    assert group.run() == 1
-    assert group.places == [1, 2, 1]
+    assert (group.run(), group.places) == (1, [1, 2, 1])
     assert group.crawls[-1] == CRAWL
     assert all(process.is_stopped for process in group.started)
     assert "one more is started to write them" in caplog.text
@@ -188,19 +184,13 @@ def test_nobody_is_started_to_end_a_crawl_that_was_ended_at_once():
             group.events.put(Asked(signal.SIGTERM))
 
     group = Group(2, join, ask)
-    assert group.run() == 1
-    assert group.places == [1, 2]
+    assert (group.run(), group.places) == (1, [1, 2])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_stops_all_workers_and_the_command_waits_for_them(number, caplog):
     caplog.set_level(logging.INFO)
-
-    def ask(group, look):
-        if look == 1:
-            group.events.put(Asked(number))
-
-    group = Group(3, join, ask, on_stop=lambda process: group.end(process))
+    group = Group(3, join, ask_first(number), on_stop=lambda process: group.end(process))
     assert group.run() == 0
     assert all(process.is_stopped and not process.is_killed for process in group.started)
     assert f"Received {number.name}; stopping 3 workers gracefully" in caplog.text
@@ -212,8 +202,7 @@ def test_nobody_is_started_after_a_signal():
         group.join(process)
 
     group = Group(4, start, on_stop=lambda process: group.end(process))
-    assert group.run() == 0
-    assert group.places == [1]
+    assert (group.run(), group.places) == (0, [1])
 
 
 def test_lines_have_the_number_of_their_worker_as_soon_as_it_is_known():
@@ -300,8 +289,7 @@ class SilentGroup(Group):
 def test_signals_are_obeyed_although_the_store_does_not_respond():
     group = SilentGroup(3, lambda group, process: None, lambda group, look: group.events.put(Asked(signal.SIGINT)))
     group.on_stop = lambda process: group.events.put(Asked(signal.SIGINT))
-    assert group.run() == 1
-    assert group.looks == 1
+    assert (group.run(), group.looks) == (1, 1)
     assert [(process.is_stopped, process.is_killed) for process in group.started] == [(True, True)]
 
 
@@ -325,8 +313,7 @@ def test_worker_that_ends_when_the_store_has_failed_needs_no_further_look(ends_f
 
     group = FailingGroup(2, lambda group, process: None)
     group._workers._interval_s = PATIENCE_S
-    assert group.run() == 2
-    assert group.looks == 1
+    assert (group.run(), group.looks) == (2, 1)
 
 
 def test_worker_that_dies_when_the_store_has_failed_is_judged_by_what_was_seen_before(caplog):

@@ -49,16 +49,7 @@ def explain(crawled, explain_in):
 @pytest.mark.parametrize(
     ("path", "parts"),
     [
-        (
-            "/",
-            [
-                "page, since",
-                "in the list of sites",
-                "level 0",
-                "status 200",
-                "no other page has the same content",
-            ],
-        ),
+        ("/", ["page, since", "in the list of sites", "level 0", "status 200", "no other page has the same content"]),
         ("/copy2.html", ["page", "a duplicate of", "/copy1.html, which represents it in the graph"]),
         ("/moved", ["redirect, since", "redirects to", "/landed.html", "status 301"]),
         ("/secret/x.html", ["not requested: robots.txt disallows it", "linked to 1 time from 1 page:"]),
@@ -71,8 +62,7 @@ def explain(crawled, explain_in):
 def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
     result = explain(crawled[1] + path if path.startswith("/") else path)
     assert (result.status, result.errors) == (0, READING)
-    missing = [part for part in parts if part not in result.output]
-    assert not missing, result.output
+    assert [part for part in parts if part not in result.output] == [], result.output
 
 
 def test_explain_is_a_scrapy_command(crawled):

@@ -15,13 +15,9 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
     monkeypatch.setattr(document_parquet, "BATCH_ROWS", 2)  # several batches
     crawl = NewsStore(sqlite)
     NewsStore(sqlite, "other").document("/a", 1.0)
-    full = {"authors": '["Ada", "Bob"]', "published_at": 1e9, "published": "2001-09-09T03:46:40+02:00", "section": "x"}
-    full |= {
-        "keywords": '["a", "b"]',
-        "modified_at": 1e9 + 60,
-        "modified": "2001-09-09T03:47:40+02:00",
-        "is_free": False,
-    }
+    full = {"authors": '["Ada", "Bob"]', "published_at": 1e9, "published": "2001-09-09T03:46:40+02:00"}
+    full |= {"keywords": '["a", "b"]', "modified_at": 1e9 + 60, "modified": "2001-09-09T03:47:40+02:00"}
+    full |= {"section": "x", "is_free": False}
     for number in range(5):
         crawl.document(f"/{number}", 100.0 + number, **(full if number == 4 else {}))
     path = tmp_path / "documents.parquet"
@@ -52,8 +48,8 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
         "modified_at": None,
         "is_free": None,
     }
-    assert (rows[4]["keywords"], rows[4]["is_free"]) == (["a", "b"], False)
-    assert rows[4]["modified_at"] == datetime.fromtimestamp(1e9 + 60, UTC)
-    assert rows[4]["authors"] == ["Ada", "Bob"]
-    assert rows[4]["published_at"] == datetime.fromtimestamp(1e9, UTC)
+    lists = {"authors": ["Ada", "Bob"], "keywords": ["a", "b"]}
+    times = {name: datetime.fromtimestamp(full[name], UTC) for name in ("published_at", "modified_at")}
+    of_page = {"url": f"{SITE}/4", "title": "Title of /4", "text": "The text of /4."}
+    assert rows[4] == rows[0] | full | lists | times | of_page | {"stored_at": datetime.fromtimestamp(104, UTC)}
     assert [file.name for file in tmp_path.glob("*.parquet*")] == [path.name]

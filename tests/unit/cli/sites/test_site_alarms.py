@@ -1,11 +1,11 @@
 """`scrapy sites alarms` and `list --sources` show the state of news sources."""
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import update
 
 from crawlers.commands.sites import Command
 from crawlers.storage.database import Database
-from crawlers.storage.schema.news_tables import FoundFeed, alarm
+from crawlers.storage.schema.news_tables import EndedAlarm, FoundFeed, RaisedAlarm
 from crawlers.storage.schema.tables import seed, site
 from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
@@ -23,23 +23,9 @@ def store(tmp_path_factory, new_project):
     with database.write() as connection:
         connection.execute(update(site).values(start_url="/"))
         connection.execute(update(seed).where(seed.c.site == OTHER).values(enabled=True))
-        raised = [
-            ("dead feed", FAR, 86_400.0, None),
-            ("dead feed", FAR, 60.0, 120.0),
-            ("silent source", SITE, 0.0, None),
-        ]
-        rows = [
-            {
-                "crawl_id": crawl.id,
-                "kind": kind,
-                "subject": of,
-                "message": "see to it",
-                "raised_at": at,
-                "ended_at": end,
-            }
-            for kind, of, at, end in raised
-        ]
-        connection.execute(insert(alarm), rows)
+    for kind, subject, at in (("dead feed", FAR, 86_400.0), ("dead feed", FAR, 60.0), ("silent source", SITE, 0.0)):
+        crawl.write(RaisedAlarm(crawl.id, kind, subject, "see to it", at))
+    crawl.write(EndedAlarm(2, 120.0))
     crawl.write(FoundFeed(SITE, FAR, "feed"))
     (below,) = add_sites(database, crawl.id, "http://sport.one.example")
     crawl.sites[below.site] = below.id

@@ -4,20 +4,17 @@ import io
 import sys
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import update
 
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.commands.sites import Command
 from crawlers.reports import url_rule_trial
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
 from crawlers.storage.news.stored_rules import LearntRulesRow
-from crawlers.storage.schema.news_tables import FoundFeed, document, poll
-from crawlers.storage.schema.tables import page, site
+from crawlers.storage.schema.news_tables import FoundFeed
+from crawlers.storage.schema.tables import page
 from tests.support.command_here import run_here
-from tests.support.stored_rows import write_rows
+from tests.support.news_store import NewsStore
 
 SOURCES = r"""
 sources:
@@ -28,41 +25,25 @@ sources:
 """
 
 
-UNSAID = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
+B = "https://www.b.example"
 BAD = "- site: e.example\n  content:\n    title: h1\n    text: 'div['\n"
 
 
 @pytest.fixture
-def store(database_url, tmp_path):
+def store(database, database_url, tmp_path):
     """The URL of a store with the two sources, a discovered feed, a learnt rule and a small crawl of the second one."""
     (tmp_path / "sources.yaml").write_text(SOURCES)
     run_here(Command(), database_url, "import", str(tmp_path / "sources.yaml"))
-    database = Database(database_url)
-    write_rows(
-        database, LearntRulesRow("b.example", tuple([UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)]))
-    )
-    urls = [f"https://www.b.example/{end}" for end in ("2024/a", "2024/b", "story/c", "about", "rss.xml")]
-    text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "version": 1}
-    polled = {"kind": "feed", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 2, "new_items": 7}
-    with database.write() as connection:
-        write_changes(
-            connection, ChangeSet(FoundFeed("https://www.b.example", "https://www.b.example/map.xml", "sitemap"))
-        )
-        crawl = {"crawl_id": 1, "seed_id": 2, "parallel": 1, "delay_s": 0.0}
-        connection.execute(insert(site).values(id=1, site="https://www.b.example", **crawl))
-        connection.execute(
-            insert(page),
-            [
-                {"id": n, "site_id": 1, "key": resolve(url, "").key, "url": url, **UNSAID}
-                for n, url in enumerate(urls, 1)
-            ],
-        )
-        connection.execute(
-            insert(document),
-            [{"page_id": n, "site_id": 1, "url": urls[n - 1], "stored_at": 0.0, **text} for n in (1, 3)],
-        )
-        connection.execute(insert(poll).values(page_id=5, site_id=1, rate="{}", problem="status 500", **polled))
-    database.close()
+    crawl = NewsStore(database, sites=(B,))
+    rule = UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)
+    crawl.write(LearntRulesRow("b.example", (rule,)), FoundFeed(B, f"{B}/map.xml", "sitemap"))
+    crawl.document("/2024/a", 1.0, site=B)
+    crawl.page("/2024/b", 1.0, site=B)
+    crawl.document("/story/c", 1.0, site=B)
+    crawl.page("/about", 1.0, site=B)
+    feed = crawl.poll("/rss.xml", "feed", 86_460.0, site=B, failures=2, problem="status 500")
+    with database.write() as connection:  # feeds are found by the keys of normal forms
+        connection.execute(update(page).where(page.c.id == feed).values(key=resolve(f"{B}/rss.xml", "").key))
     return database_url
 
 
@@ -101,7 +82,7 @@ def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
 def test_feeds_are_listed_with_their_last_poll(sites):
     status, (_, given, found), _ = sites("feeds")
     assert (status, given.split()[0]) == (0, "2")
-    cells = ["https://www.b.example/rss.xml", "feed", "given", "yes", "1970-01-02 00:01", "7", "status 500"]
+    cells = ["https://www.b.example/rss.xml", "feed", "given", "yes", "1970-01-02 00:01", "3", "status 500"]
     assert [cell.strip() for cell in given.split("  ") if cell][2:] == cells
     assert found.split() == ["2", "https://www.b.example", "https://www.b.example/map.xml", "sitemap", "found", "yes", "-", "-", "-"]  # fmt: skip # noqa: E501
     assert sites("feeds", "a.example")[1] == [
@@ -191,11 +172,9 @@ def test_stored_rule_matches_only_urls_of_its_domain(sites):
     assert sites("test-rule", "1", urls[0])[1][-1] == ("matches 1 of 1 URLs; change it: scrapy sites edit-rule 1 REGEX")
 
 
-def test_no_advice_is_given_before_a_page_was_fetched(sites, store):
-    database = Database(store)
+def test_no_advice_is_given_before_a_page_was_fetched(sites, database):
     with database.write() as connection:
         connection.execute(update(page).where(page.c.url.endswith("/about")).values(state=0))
-    database.close()
     assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
         "matches 1 of 5 URLs of b.example: 0 documents, 1 not read; misses 2 of 2 documents"
     )
@@ -213,24 +192,19 @@ def test_rule_is_tested_on_the_pages_of_the_store(sites, monkeypatch):
         "matches 2 of 5 URLs of b.example: 1 documents; misses 1 of 2 documents; "
         "keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX",
     ]
-    assert sites("test-rule", "/nothing", "--site", "2")[1][-1] == (
-        "matches 0 of 5 URLs of b.example: 0 documents; misses 2 of 2 documents"
-    )
-    assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
-        "matches 1 of 5 URLs of b.example: 0 documents; misses 2 of 2 documents; "
-        "forbid what it matches: scrapy sites add-rule 2 /about --weight 0"
-    )
     sites("edit-rule", "1", "/about")
-    assert sites("test-rule", "1", "--site", "2")[1][-1].endswith(
-        "; forbid it: scrapy sites forbid-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
-    )
     monkeypatch.setattr(url_rule_trial, "SAMPLE", 1)
-    *_, more, summary = sites("test-rule", "/.+", "--site", "2")[1]
+    forbid = "forbid what it matches: scrapy sites add-rule 2"
+    edit = "scrapy sites forbid-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
+    for rule, counted, advice in (
+        ("/nothing", "0 of 5 URLs of b.example: 0 documents; misses 2 of 2 documents", ""),
+        ("/about", "1 of 5 URLs of b.example: 0 documents; misses 2 of 2 documents", f"{forbid} /about --weight 0"),
+        ("1", "1 of 5 URLs of b.example: 0 documents; misses 2 of 2 documents", f"forbid it: {edit}"),
+        ("/.+", "5 of 5 URLs of b.example: 2 documents; misses 0 of 2 documents", f"{forbid} /.+ --weight 0"),
+    ):
+        *_, more, summary = sites("test-rule", rule, "--site", "2")[1]
+        assert summary == "; ".join(filter(None, (f"matches {counted}", advice)))
     assert more == "match                  … and 4 more"
-    assert summary == (
-        "matches 5 of 5 URLs of b.example: 2 documents; misses 0 of 2 documents; "
-        "forbid what it matches: scrapy sites add-rule 2 /.+ --weight 0"
-    )
 
 
 @pytest.mark.parametrize(

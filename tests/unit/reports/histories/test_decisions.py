@@ -8,10 +8,8 @@ from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.items import State
 from crawlers.reports.histories.decisions import Decision, decision_events, replayed
 from crawlers.reports.histories.history import fact_lines
-from crawlers.storage import crawls
 from crawlers.storage.schema.tables import PullRow, page, pull, site
-from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import begin, write_rows
 from tests.support.topic_store import add_page
 
 SITES = ("http://a.test", "http://b.test", "http://c.test")
@@ -23,16 +21,12 @@ class Pulled:
 
     def __init__(self, database, pulls, name="mine", sites=SITES):
         self.database = database
-        begun = crawls.begin(database, name, "extlinks", [SiteRow(0, one, 1, None, 0.0) for one in sites], {}, 0.0)
+        begun = begin(database, *sites, name=name, mission="extlinks")
         self.id, self.sites = begun.id, [one.id for one in begun.sites]
         self.rules = crawl_rules({"RULE": "ucb1", "UCB1_INITIAL_PAGES": str(INITIAL)})
-        for number, (place, _, chosen_at, _) in enumerate(pulls, 1 + 100 * begun.id):
+        for number, (place, reward, chosen_at, ended_at) in enumerate(pulls, 1 + 100 * begun.id):
             add_page(database, number, self.sites[place], f"{SITES[place]}/{number}", fetched_at=chosen_at)
-        rows = [
-            PullRow(self.sites[place], number, reward, ended_at)
-            for number, (place, reward, _, ended_at) in enumerate(pulls, 1 + 100 * begun.id)
-        ]
-        write_rows(database, *rows)
+            write_rows(database, PullRow(self.sites[place], number, reward, ended_at))
 
     def rows(self):
         with self.database.read() as connection:
@@ -76,11 +70,8 @@ def test_pulls_in_flight_count_without_reward(database):
     made = Pulled(database, pulls).replayed(3, 4.0, UCB1(1))
     assert isinstance(made, Decision)
     assert (made.number, made.in_flight) == (4, 2)
-    assert {one.site: (one.pulls, one.reward) for one in made.sites} == {
-        SITES[0]: (1, 1.0),
-        SITES[1]: (2, 1.0),
-        SITES[2]: (1, 0.0),
-    }
+    stands = {one.site: (one.pulls, one.reward) for one in made.sites}
+    assert stands == dict(zip(SITES, [(1, 1.0), (2, 1.0), (1, 0.0)], strict=True))
 
 
 def test_replay_that_takes_too_long_is_given_up(database):

@@ -14,12 +14,11 @@ from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weig
 from crawlers.items import LinkPlace
 from crawlers.reports.histories.history import fact_lines
 from crawlers.reports.histories.score_history import score_facts
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
 from crawlers.storage.stored_features import keep_link_prior
 from tests.support.scored_store import A, Linked, store
+from tests.support.stored_rows import write_rows
 
 HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
 PAGES = [Linked(HOME, (OTHER,)), Linked(OTHER, (HOME, NEW)), Linked(NEW), Linked(f"{A}/moved", moved_to=HOME)]
@@ -30,13 +29,18 @@ def history(database, crawl, url):
         return fact_lines(score_facts(connection, crawl.id, crawl.pages[url]))
 
 
+def replace_scores(database, *rows):
+    with database.write() as connection:
+        for table in ("importance", "order_totals"):
+            connection.exec_driver_sql(f"DELETE FROM {table}")
+    write_rows(database, *rows)
+
+
 @pytest.mark.both_stores
 def test_page_that_was_read_has_importance_cash_and_rank(database):
     crawl = store(database, PAGES)
     page = crawl.pages[HOME]
-    with database.write() as connection:
-        pulls = [PullRow(crawl.sites[A], page, 0.0, 0.0)] * 3
-        write_changes(connection, ChangeSet(*pulls))
+    write_rows(database, *[PullRow(crawl.sites[A], page, 0.0, 0.0)] * 3)
     rank = 1 + (crawl.opic.importance(crawl.pages[OTHER]) > crawl.opic.importance(page))
     before = int(crawl.opic.score(crawl.pages[OTHER]) > crawl.opic.score(page))
     assert history(database, crawl, HOME) == [
@@ -74,11 +78,7 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
     ]
     first_worker = OrderTotalsRow(crawl.id, 1, json.dumps(TopicScores(STRATEGIES["mixed"]).totals()), "[]")
     second_worker = OrderTotalsRow(crawl.id, 2, json.dumps(scores.totals()), "[]")
-    changes = ChangeSet(*rows, first_worker, second_worker, TopicPageRow(home, 0.5, "{}"))
-    with database.write() as connection:
-        connection.exec_driver_sql("DELETE FROM importance")
-        connection.exec_driver_sql("DELETE FROM order_totals")
-        write_changes(connection, changes)
+    replace_scores(database, *rows, first_worker, second_worker, TopicPageRow(home, 0.5, "{}"))
     a, b, c = (0.5, 0.25, 0.25) if weights else (0.5, 0, 0)
     anchor, distance, rank = scores.parts(other)
     score, *others = history(database, crawl, OTHER)
@@ -107,11 +107,10 @@ def learnt(database):
     """A crawl with ORDER=learnt, of which the home page and a page like the new one were read."""
     crawl = store(database, PAGES, order="bfs")
     with database.write() as connection:
-        connection.exec_driver_sql("DELETE FROM importance")
         connection.exec_driver_sql(f"UPDATE page SET state = 0 WHERE id = {crawl.pages[NEW]}")
-        rows = [PullRow(crawl.sites[A], crawl.pages[url], reward, 0.0) for url, reward in ((HOME, 3.0), (OTHER, 20.0))]
-        features = [LinkFeaturesRow(crawl.pages[OTHER], ALIKE), LinkFeaturesRow(crawl.pages[NEW], ROW)]
-        write_changes(connection, ChangeSet(*rows, *features))
+    rows = [PullRow(crawl.sites[A], crawl.pages[url], reward, 0.0) for url, reward in ((HOME, 3.0), (OTHER, 20.0))]
+    features = [LinkFeaturesRow(crawl.pages[OTHER], ALIKE), LinkFeaturesRow(crawl.pages[NEW], ROW)]
+    replace_scores(database, *rows, *features)
     return crawl
 
 
@@ -155,11 +154,7 @@ def test_page_of_a_topic_crawl_has_what_similar_links_led_to(database):
     rows = [RelevanceRow(page, crawl.sites[A], 0 if page == new else -1, 0.0, 0.0, 1, 0.0) for page in (other, new)]
     pulls = [PullRow(crawl.sites[A], page, reward, 0.0) for page, reward in ((home, 0.1), (other, 0.4))]
     features = [LinkFeaturesRow(other, ALIKE), LinkFeaturesRow(new, ROW)]
-    with database.write() as connection:
-        connection.exec_driver_sql("DELETE FROM importance")
-        connection.exec_driver_sql("DELETE FROM relevance")
-        connection.exec_driver_sql("DELETE FROM order_totals")
-        write_changes(connection, ChangeSet(*rows, *pulls, *features))
+    replace_scores(database, *rows, *pulls, *features)
     learnt = LinkRelevance(scores)
     learnt.learn([], 0.1)
     assert history(database, crawl, OTHER)[1:] == [

@@ -33,18 +33,10 @@ def test_many_levels_share_bars(draw, database, monkeypatch):
 @pytest.mark.both_stores
 def test_responses_are_counted_by_class_and_time(draw, database):
     crawl_id, (site, other) = begin_topic(database)
-    for number, (at, status, state) in enumerate(
-        [
-            (100.2, 200, State.DONE),
-            (100.9, 301, State.MOVED),
-            (103.0, 404, State.REFUSED),
-            (None, None, State.FAILED),
-            (104.9, 503, State.FAILED),
-            (None, None, State.WAITING),
-            (None, None, State.REJECTED),
-        ],
-        10,
-    ):
+    responses = [(100.2, 200, State.DONE), (100.9, 301, State.MOVED), (103.0, 404, State.REFUSED)]
+    responses += [(104.9, 503, State.FAILED)]
+    responses += [(None, None, state) for state in (State.FAILED, State.WAITING, State.REJECTED)]
+    for number, (at, status, state) in enumerate(responses, 10):
         url = f"http://a.test/{number}"
         add_page(database, number, site, url, fetched_at=at, status=status, state=int(state), state_at=at or 104.1)
     add_page(database, 1, other, "http://b.test/", fetched_at=102.5, status=200)

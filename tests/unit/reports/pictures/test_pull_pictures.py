@@ -5,18 +5,15 @@ import pytest
 from crawlers.algorithms.bandits.beebot import UCB1
 from crawlers.reports.pictures import pull_pictures
 from crawlers.reports.pictures.pull_pictures import Indices, LinksFound, Pulls
-from crawlers.storage.crawls import begin
 from crawlers.storage.schema.tables import PullRow
-from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import begin, write_rows
 
-A, B, C = SITES = ("http://a.test", "http://b.test", "http://c.test")
+A, _, C = SITES = ("http://a.test", "http://b.test", "http://c.test")
 PULLS = [(0, 3.0), (1, 0.0), (0, 2.0), (2, 0.5), (0, 0.0)]  # site, reward
 
 
-def crawl(database, name, sites=SITES, rule="ucb1", mission="extlinks", **settings):
-    rows = [SiteRow(0, one, 1, None, 0.0) for one in sites]
-    begun = begin(database, name, mission, rows, {"settings": {"RULE": rule, **settings}}, 0.0)
+def crawl(database, name, mission="extlinks", **settings):
+    begun = begin(database, *SITES, name=name, mission=mission, RULE="ucb1", **settings)
     return begun.id, [one.id for one in begun.sites]
 
 
