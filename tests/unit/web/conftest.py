@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -83,13 +84,25 @@ def crawl_id():
     return CRAWL
 
 
+def execute(database, *statements):
+    """Execute statements in one transaction."""
+    with database.write() as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def change_crawl(database, *, of=CRAWL, **values):
+    """Change the row of a crawl; what is not text becomes JSON."""
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+    execute(database, update(crawl).where(crawl.c.id == of).values(**texts))
+
+
 @pytest.fixture
 def running_id(sqlite, crawl_id):
     """The number of a crawl that a worker runs."""
-    row = {"crawl_id": crawl_id, "machine": "m", "process": 1, "version": "1", "state": "active"}
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(state="running"))
-        connection.execute(insert(worker), {**row, "id": 3, "joined_at": 1e9, "beat_at": 1e9, "pages": 7})
+    row = {"id": 3, "crawl_id": crawl_id, "machine": "m", "process": 1, "version": "1", "state": "active", "pages": 7}
+    execute(sqlite, insert(worker).values(**row, joined_at=1e9, beat_at=1e9))
+    change_crawl(sqlite, state="running")
     lock = WorkerLock(sqlite, 3)
     yield crawl_id
     lock.release()

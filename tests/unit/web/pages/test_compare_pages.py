@@ -4,13 +4,15 @@ import csv
 import io
 import json
 import re
+from html import unescape
 
 import networkx as nx
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import insert
 
 from crawlers.storage.schema.tables import crawl
 from tests.support.stored_crawl import HOSTILE, later_crawl
+from tests.unit.web.conftest import change_crawl, execute
 
 
 @pytest.fixture
@@ -37,12 +39,8 @@ def test_crawl_is_compared_with_the_earlier_one_of_its_sites(browser, crawl_id, 
 def test_settings_that_differ_are_told(browser, sqlite, crawl_id, later):
     address = f"/crawls/{later}/compare?with={crawl_id}"
     assert "Their settings are the same, as far as they are recorded." in browser.get(address).text
-    manifest = {
-        "settings": {"MAX_LEVEL": 3},
-        "command": {"arguments": {}, "settings": {"TRAPS_ENABLED": HOSTILE}, "left_out": []},
-    }
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).where(crawl.c.id == later).values(manifest=json.dumps(manifest)))
+    command = {"arguments": {}, "settings": {"TRAPS_ENABLED": HOSTILE}, "left_out": []}
+    change_crawl(sqlite, of=later, manifest={"settings": {"MAX_LEVEL": 3}, "command": command})
     table = browser.get(address).text.partition("Settings that differ")[2].partition("</table>")[0]
     assert re.findall(r"<code>(\w+)</code>", table) == ["MAX_LEVEL", "TRAPS_ENABLED"]
     assert re.findall(r'<td class="long">([^<]*)</td>', table)[:2] == ["", "3"]
@@ -58,10 +56,8 @@ def test_rows_are_filtered_sorted_and_paged(browser, crawl_id, later):
     ordered = rows_of(browser.get(f"{address}&sort=-url"))
     assert ordered == sorted(ordered, key=lambda row: row[1], reverse=True)
     assert len(ordered) == 50
-    following = re.search(r'rel="next" href="([^"#]*)', browser.get(f"{address}&sort=-url").text)[1].replace(
-        "&amp;", "&"
-    )
-    second = browser.get(f"/crawls/{later}/compare{following}")
+    following = re.search(r'rel="next" href="([^"#]*)', browser.get(f"{address}&sort=-url").text)[1]
+    second = browser.get(f"/crawls/{later}/compare{unescape(following)}")
     assert not set(rows_of(second)) & set(ordered)
     assert "First page" in second.text
 
@@ -87,10 +83,8 @@ def test_files_have_all_rows_that_the_filters_show(browser, crawl_id, later):
     query = f"with={crawl_id}&change=changed"
     pages = browser.get(f"/crawls/{later}/compare/pages.csv?{query}")
     assert pages.headers["content-disposition"] == 'attachment; filename="changed-pages-1-2.csv"'
-    rows = list(csv.DictReader(io.StringIO(pages.content.decode("utf-8-sig"))))
-    assert [(row["url"], row["what"], row["title_before"]) for row in rows] == [
-        ("http://a.test/a", "title, content", "'=1+1")
-    ]
+    [row] = csv.DictReader(io.StringIO(pages.content.decode("utf-8-sig")))
+    assert (row["url"], row["what"], row["title_before"]) == ("http://a.test/a", "title, content", "'=1+1")
     links = browser.get(f"/crawls/{later}/compare/links.jsonl?with={crawl_id}&kind=external&change=appeared")
     assert [json.loads(line)["target"] for line in links.text.splitlines()] == ["http://d.test/"]
     assert browser.get(f"/crawls/{later}/compare/links.xml?{query}").status_code == 404
@@ -115,8 +109,7 @@ def test_single_crawl_says_what_to_do(browser, crawl_id):
 
 def test_crawls_without_a_site_in_common_are_not_compared(browser, sqlite, crawl_id):
     row = {"id": 7, "name": "x", "mission": "sitegraph", "state": "finished", "started_at": 0.0, "manifest": "{}"}
-    with sqlite.write() as connection:
-        connection.execute(insert(crawl), row)
+    execute(sqlite, insert(crawl).values(**row))
     assert "There is no other crawl of these sites" in browser.get(f"/crawls/{crawl_id}/compare").text
     response = browser.get(f"/crawls/{crawl_id}/compare?with=7")
     assert response.status_code == 400

@@ -3,12 +3,11 @@
 import os
 
 import pytest
-from sqlalchemy import update
 
 from crawlers.storage.result_folders import claimed_folder
-from crawlers.storage.schema.tables import crawl
 from crawlers.web.pages import file_pages
 from tests.support.stored_crawl import later_crawl
+from tests.unit.web.conftest import change_crawl
 
 GRAPH = b"<gexf/>"
 
@@ -64,8 +63,7 @@ def test_folder_elsewhere_is_named_and_not_read(browser, crawl_id, sqlite, tmp_p
 
 def test_files_that_a_later_crawl_replaced_are_its_own(browser, crawl_id, sqlite, folder):
     later = later_crawl(sqlite)
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(name="spring"))
+    change_crawl(sqlite, of=later, name="spring")
     claimed_folder(sqlite, later, folder)
     text = browser.get(f"/crawls/{crawl_id}/files").text
     assert f'<a href="/crawls/{later}/files">Files of crawl {later}</a>' in text

@@ -6,6 +6,7 @@ from sqlalchemy import update
 from crawlers.storage.schema.tables import PullRow, page
 from crawlers.web.pages import picture_pages
 from tests.support.stored_rows import write_rows
+from tests.unit.web.conftest import execute
 
 
 @pytest.fixture
@@ -29,8 +30,7 @@ def test_pictures_of_an_ended_crawl_are_kept(browser, crawl_id, sqlite, monkeypa
     monkeypatch.setattr(picture_pages, "SHARE", 1e9)
     path = f"/crawls/{crawl_id}/pictures/levels"
     assert browser.get(f"{path}.json").json()["points"] == [0, 1, 2, 3, 4]
-    with sqlite.write() as connection:
-        connection.execute(update(page).values(level=0))
+    execute(sqlite, update(page).values(level=0))
     assert browser.get(f"{path}.json").json()["points"] == [0, 1, 2, 3, 4]
     assert browser.get(f"{path}?again=1").headers["location"] == path + "?"
     assert browser.get(f"{path}.json").json()["points"] == [0]

@@ -1,19 +1,17 @@
 """Crawls are started from a form, and errors stand next to their fields."""
 
-import json
 import sys
 
 import pytest
-from sqlalchemy import update
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.options import OFFERED, OUTPUTS
-from crawlers.storage.schema.tables import crawl
 from crawlers.storage.seeds import save_seeds
 from crawlers.web.pages.start_pages import MISSIONS
 from crawlers.web.starting import LocalStarter
 from tests.support.stored_crawl import HOSTILE
+from tests.unit.web.conftest import change_crawl
 
 SITES = {"spider": "sitegraph", "source": "lines", "text": "a.test;2"}
 
@@ -46,14 +44,9 @@ def test_crawl_is_started_and_shown(browser, starter):
 
 def test_file_is_uploaded(browser, starter):
     starter.outcome = 7
-    form = {**SITES, "source": "file"}
-    browser.upload("/start", {"file": ("../../x.txt", b"b.test\n")}, **form)
-    [(name, command, files)] = starter.commands
-    assert (name, command.arguments, files) == (
-        "sitegraph",
-        {"hosts": stored_as("sitegraph", b"b.test\n")},
-        {"hosts": b"b.test\n"},
-    )
+    browser.upload("/start", {"file": ("../../x.txt", b"b.test\n")}, **{**SITES, "source": "file"})
+    command = CrawlCommand("sitegraph", {"hosts": stored_as("sitegraph", b"b.test\n")}, {})
+    assert starter.commands == [("sitegraph", command, {"hosts": b"b.test\n"})]
 
 
 @pytest.mark.parametrize(
@@ -118,8 +111,7 @@ def test_crawl_keeps_its_sites_when_another_of_its_name_is_started(browser, star
     for text in ("a.test", "b.test"):
         browser.post("/start", **{**SITES, "name": "spring", "text": text})
     manifest = {"command": {"arguments": {"hosts": stored_as("spring", b"a.test")}, "settings": {}, "left_out": []}}
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
+    change_crawl(sqlite, manifest=manifest)
     assert "a.test</textarea>" in browser.get("/start?like=1").text
 
 
@@ -136,15 +128,9 @@ def test_crawl_keeps_its_sites_when_another_of_its_name_is_started(browser, star
 def test_form_is_filled_in_like_a_crawl(browser, sqlite, crawl_id, tmp_path, arguments, text, source):
     (tmp_path / "own.txt").write_text("http://own.test")
     (tmp_path.parent / "outside.txt").write_text("secret")
-    manifest = {
-        "command": {"arguments": arguments, "settings": {"PAGE_BUDGET": "9", "FIT_FACTOR": "2"}, "left_out": []}
-    }
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
+    command = {"arguments": arguments, "settings": {"PAGE_BUDGET": "9", "FIT_FACTOR": "2"}, "left_out": []}
+    change_crawl(sqlite, manifest={"command": command})
     page = browser.get("/start?like=1").text
-    assert f"{text}</textarea>" in page
-    assert 'name="name" value="spring"' in page
-    assert 'name="PAGE_BUDGET" value="9"' in page
-    assert 'name="spider" value="extlinks" checked' in page
-    assert f'name="source" value="{source}" checked' in page
-    assert '<details class="panel" open>' in page
+    chosen = (f'name="source" value="{source}" checked', 'name="spider" value="extlinks" checked')
+    typed = (f"{text}</textarea>", 'name="name" value="spring"', 'name="PAGE_BUDGET" value="9"')
+    assert [one for one in (*chosen, *typed, '<details class="panel" open>') if one not in page] == []
