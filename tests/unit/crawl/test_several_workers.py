@@ -238,27 +238,6 @@ def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened)
     assert len(two.leases()) == 2
 
 
-# Budget
-
-
-@pytest.mark.parametrize("budget", [1, 90])
-def test_budget_is_obeyed_exactly(opened, budget):
-    crawls = [opened(6, {"page_budget": budget}) for _ in range(3)]
-    ended: Counter[int] = Counter()
-    for _ in range(60):
-        rounds(*crawls, number=1)
-        found = [(crawl, lease) for crawl in crawls for lease in crawl.leases()]
-        if not found and all(crawl.crawl.is_budget_exhausted for crawl in crawls):
-            break
-        for crawl, lease in found:
-            ended[crawl.crawl.session.row.worker_id] += 1
-            end(crawl, lease, links=2)
-    assert ended.total() == budget
-    assert crawls[0].rows("SELECT count(*), sum(used) FROM pull, worker")[0][0] == budget * 3
-    assert all(crawl.crawl.is_budget_exhausted for crawl in crawls)
-    assert not any(crawl.crawl.has_pending for crawl in crawls)
-
-
 # The end
 
 

@@ -29,6 +29,16 @@ def greedy(**rewards):
     return rule
 
 
+def told(name, yields):
+    """Return a rule to which the rewards of all sites were told, which are awake."""
+    rule = RULES[name](OPTIONS)
+    for site, rewards in enumerate(yields):
+        rule.wake(site)
+        for reward in rewards:
+            rule.record_reward(site, reward)
+    return rule
+
+
 # Sites that rest
 
 
@@ -54,13 +64,10 @@ def test_sites_that_sleep_do_not_count(event):
 
 @pytest.mark.parametrize("name", sorted(set(RULES) - set(INDEX_RULES)))
 def test_other_rules_never_wait(name):
-    rule = RULES[name](OPTIONS)
-    for arm, reward in (("a", 10.0), ("b", 0.0)):
-        rule.wake(arm)
-        rule.record_reward(arm, reward)
-    rule.pause("a")
-    assert rule.select(0.0) == "b"
-    assert rule.is_close_to_best("b", 1.0)
+    rule = told(name, [[10.0], [0.0]])
+    rule.pause(0)
+    assert rule.select(0.0) == 1
+    assert rule.is_close_to_best(1, 1.0)
 
 
 # Pulls in flight
@@ -95,11 +102,8 @@ def test_first_results_of_a_site_are_waited_for():
 @few
 @given(webs, st.randoms(use_true_random=False))
 def test_lower_share_waits_less(name, yields, rng):
-    rule = RULES[name](OPTIONS)
-    for site, rewards in enumerate(yields):
-        rule.wake(site)
-        for reward in rewards:
-            rule.record_reward(site, reward)
+    rule = told(name, yields)
+    for site in range(len(yields)):
         for _ in range(rng.randrange(3)):
             rule.record_pull(site)
         if rng.random() < 0.3:
@@ -112,13 +116,9 @@ def test_lower_share_waits_less(name, yields, rng):
 
 @every_index_rule
 @few
-@given(webs, st.randoms(use_true_random=False))
-def test_best_site_is_near_if_nothing_rests_or_is_in_flight(name, yields, rng):
-    rule = RULES[name](OPTIONS)
-    for site, rewards in enumerate(yields):
-        rule.wake(site)
-        for reward in rewards:
-            rule.record_reward(site, reward)
+@given(webs)
+def test_best_site_is_near_if_nothing_rests_or_is_in_flight(name, yields):
+    rule = told(name, yields)
     assert rule.is_close_to_best(rule.select(0.0), 1.0), "else a crawl would wait for nothing"
 
 

@@ -20,8 +20,8 @@ few = settings(max_examples=20)  # of each rule
 INDEX_RULES = ["auto", "gittins", "ucb1"]
 
 
-def made(name, **options):
-    return RULES[name](RuleOptions(page_budget=200, **options)) if options else RULES[name](OPTIONS)
+def made(name):
+    return RULES[name](OPTIONS)
 
 
 @every_rule
@@ -132,17 +132,23 @@ def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name, sites):
                 one.record_reward(ended, reward)
 
 
+def chosen(rule, number, now=lambda turn: 0.0, reward=None):
+    """Return the sites of so many pulls."""
+    found = []
+    for turn in range(number):
+        found.append(rule.select(now(turn)))
+        rule.record_pull(found[-1])
+        if reward is not None:
+            rule.record_reward(found[-1], reward)
+    return found
+
+
 @pytest.mark.parametrize("name", sorted({*INDEX_RULES, "trivial"} - {"gittins"}))
 def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_repeatedly(name):
     rule = RULES[name](RuleOptions(page_budget=40))
     for site in range(4):
         rule.wake(site)
-    chosen = []
-    for _ in range(8):
-        site = rule.select(0.0)
-        rule.record_pull(site)
-        chosen.append(site)
-    assert chosen == [0, 1, 2, 3] * 2
+    assert chosen(rule, 8) == [0, 1, 2, 3] * 2
 
 
 # Not auto: the cap of a page's reward depends on the pages before it, and so on the order of the first ones.
@@ -212,10 +218,4 @@ def test_quantum_in_seconds_replaces_the_quantum_in_pages():
     rule = RULES["roundrobin"](RuleOptions(quantum_pages=1, quantum_s=5.0))
     for site in "ab":
         rule.wake(site)
-    chosen = []
-    for now in range(12):
-        site = rule.select(float(now))
-        rule.record_pull(site)
-        rule.record_reward(site, 0.0)
-        chosen.append(site)
-    assert "".join(chosen) == "aaaaabbbbbaa"
+    assert "".join(chosen(rule, 12, float, 0.0)) == "aaaaabbbbbaa"

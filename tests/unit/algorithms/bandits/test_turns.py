@@ -23,10 +23,7 @@ def awake(rule, arms):
 
 @given(st.lists(st.sampled_from("abcde"), unique=True, min_size=1), st.integers(1, 4))
 def test_round_robin_reads_every_site_in_turn(arms, quantum):
-    rule = RoundRobin(quantum)
-    for arm in arms:
-        rule.wake(arm)
-        rule.wake(arm)
+    rule = awake(awake(RoundRobin(quantum), arms), arms)
     turns = [arm for arm in arms for _ in range(quantum)]
     assert [pull(rule) for _ in range(3 * len(turns))] == 3 * turns
 
@@ -121,11 +118,5 @@ def test_shares_are_fixed_when_the_first_pull_starts():
         rule.sleep(arm)
     rule.record_pull("a")
     rule.cancel_pull("a")
-    for arm in "abcd":
-        rule.wake(arm)
-    chosen = []
-    for _ in range(8):
-        chosen.append(rule.select(0.0))
-        rule.record_pull(chosen[-1])
-        rule.record_reward(chosen[-1], 0.0)
-    assert "".join(chosen) == "abcdabcd"
+    awake(rule, "abcd")
+    assert [pull(rule) for _ in range(8)] == [*"abcdabcd"]

@@ -10,7 +10,7 @@ from crawlers.algorithms.news.url_prior import UrlPrior
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
-from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, LearningTask, UrlRule, learn_rules
+from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule, learn_rules
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import QueueSlot
@@ -81,6 +81,7 @@ def test_rules_of_a_domain_that_was_given_up_meanwhile_are_ignored():
     labelled(book, range(40))
     task = book.task(SITE)
     book.forget_labels("paper.example")
+    book.record_failure("paper.example", task)
     assert book.learnt("paper.example", task, learn_rules(task, 0.0)) is None
     labelled(book, range(40))  # it was taken back
     assert book.learnt("paper.example", task, learn_rules(task, 0.0)) is None
@@ -98,16 +99,6 @@ def test_domain_has_one_task_at_a_time():
     assert [rule.support for rule in book.learnt("paper.example", first, learn_rules(first, 0.0)).rules] == [20]
     assert not book.learning
     assert [rule.support for rule in learn(book, SITE, 0.0).rules] == [60]
-
-
-def test_rules_that_could_not_be_learnt_are_due_again_at_the_next_label():
-    book = classifier(learns=True)
-    labelled(book, range(20))
-    book.record_failure("paper.example", book.task(SITE))
-    assert not book.is_due(SITE)
-    labelled(book, [20])
-    assert learn(book, SITE, 0.0)
-    book.record_failure("given-up.example", LearningTask({}, {}, frozenset(), None))
 
 
 def test_fingerprint_changes_with_everything_that_affects_queue_slots():

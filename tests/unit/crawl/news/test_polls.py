@@ -12,9 +12,15 @@ NOW = 1e9
 DAY_S = 86_400.0
 
 
+def polls_of(*rows, now=NOW):
+    found = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
+    found.recall(rows, now)
+    return found
+
+
 @pytest.fixture
 def polls():
-    return Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
+    return polls_of()
 
 
 def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
@@ -58,21 +64,14 @@ def test_clock_that_was_set_back_a_year_makes_no_poll_wait_for_a_year(polls, kin
     changes = ChangeSet()
     for hour in range(6):
         polls.record_poll(7, 1, kind, NOW + hour * 3600.0, changes, new_items=5, shown=20)
-    again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
     now = NOW - 365 * DAY_S
-    again.recall([changes[PollRow][-1]], now)
+    again = polls_of(changes[PollRow][-1], now=now)
     for minutes in range(60, 60 * 24, 60):
         polled_at = now + minutes * 60.0
         due_at = again.record_poll(7, 1, kind, polled_at, changes, new_items=0, shown=20)
         assert due_at is not None
         assert polled_at + 60.0 <= due_at <= polled_at + 21_600.0
         assert changes[PollRow][-1].newest_at <= polled_at
-
-
-def taken_up(*rows):
-    again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
-    again.recall(rows, NOW + DAY_S)
-    return again
 
 
 def test_run_that_begins_while_a_feed_fails_knows_its_last_success(polls):
@@ -82,7 +81,7 @@ def test_run_that_begins_while_a_feed_fails_knows_its_last_success(polls):
     failed_at = NOW + 8 * 3600.0
     polls.record_failure(7, 1, FEED, failed_at, changes, "timeout")
     assert changes[PollRow][-1].polled_at == failed_at, "the last poll, for people"
-    again = taken_up(changes[PollRow][-1])
+    again = polls_of(changes[PollRow][-1], now=NOW + DAY_S)
     due = [one.record_poll(7, 1, FEED, NOW + 10 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
     assert due[0] == pytest.approx(due[1])
 

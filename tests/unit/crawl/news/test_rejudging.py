@@ -59,17 +59,17 @@ def polls(first, last):
     return [NOW + number * 9 * HOUR for number in range(first, last)]
 
 
-@pytest.mark.parametrize("reason", ["", Reason.UNSURE])
-def test_page_that_was_read_before_its_rule_is_fetched_again_once(runs, reason):
+@pytest.mark.parametrize(
+    ("reason", "first", "later"),
+    [("", {"/a1", "/a2"}, {"/b1"}), (Reason.UNSURE, {"/a1", "/a2"}, {"/b1"}), (Reason.NO_TEXT, set(), set())],
+)
+def test_page_that_was_read_before_its_rule_is_fetched_again_once_unless_its_article_was_looked_for(
+    runs, reason, first, later
+):
     read(runs(), "/a1", "/b1", "/a2", reason=reason)
-    assert again(runs(RULE), *polls(1, 5)) == {"/a1", "/a2"}
+    assert again(runs(RULE), *polls(1, 5)) == first
     other = runs(UrlRule("/[ab][0-9]+", 1.0, HAND))
-    assert again(other, *polls(5, 9)) == {"/b1"}, "the others are known not to be articles"
-
-
-def test_page_whose_article_was_looked_for_is_not_fetched_again(runs):
-    read(runs(), "/a1", reason="no_text")
-    assert again(runs(RULE), *polls(1, 5)) == set()
+    assert again(other, *polls(5, 9)) == later, "the others are known not to be articles"
 
 
 def test_run_that_was_killed_goes_on_with_the_pages_that_are_left(runs, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +22,7 @@ from crawlers.storage.news.iterations import stored_iterations
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from tests.support.news_run import in_process
 from tests.support.news_store import read
-from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, target
+from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, rounds, target
 
 if TYPE_CHECKING:
     from crawlers.frontier.values import Lease
@@ -40,11 +40,8 @@ class NewsWorker(OpenedCrawl):
 
         def policy(session):
             self.keys = DocumentKeys(session.database, session.writer)
-            found = open_news_policy(
-                *(session, self.keys, sources, scope, options, in_process),
-            )
-            self.policy = found
-            return found
+            self.policy = open_news_policy(session, self.keys, sources, scope, options, in_process)
+            return self.policy
 
         mission: dict[str, Any] = {
             "sites": [source.limits for source in sources],
@@ -93,22 +90,13 @@ class NewsWorker(OpenedCrawl):
 
 
 @pytest.fixture
-def begun(sqlite_url):
-    with ExitStack() as stack:
-
-        def begin(**settings):
-            worker = NewsWorker(sqlite_url, **settings)
-            stack.callback(worker.kill)
-            return worker
-
-        yield begin
+def begun(begin):
+    return partial(begin, kind=lambda url, policy, mission, **settings: NewsWorker(url, **settings))
 
 
 def shared(one, two):
     """Let two workers hold a source each; return that of A and that of B."""
-    for _ in range(3):
-        for worker in (two, one, two):
-            worker.round()
+    rounds(two, one, two)
     first, second = (one, two) if A in one.sites else (two, one)
     assert (first.sites, second.sites) == ({A}, {B})
     return first, second
@@ -169,8 +157,7 @@ def test_page_that_was_read_before_a_feed_of_another_worker_announced_it_is_read
     second.read(second.due()[f"{B}/"], f"{B}/story")
     assert f"{B}/story" in second.read_all()
     first.read(first.due()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
-    for worker in (first, second):
-        worker.round()
+    rounds(first, second, number=1)
     again = second.due()[f"{B}/story"]
     assert again.is_revisit
     assert second.policy.is_announced(again)
@@ -224,10 +211,8 @@ def test_downloads_of_all_workers_are_counted_in_one_iteration(begun):
     for lease in first.due().values():
         first.read(lease)
     assert first.rows("SELECT count(*) FROM page WHERE state = 1") == [(5,)]
-    assert [one.pages for one in read(stored_iterations, first.crawl.session.database, first.crawl.session.row.id)] == [
-        3,
-        2,
-    ]
+    found = read(stored_iterations, first.crawl.session.database, first.crawl.session.row.id)
+    assert [one.pages for one in found] == [3, 2]
 
 
 def test_crawl_does_not_end_early_before_all_claimed_sources_are_open(begun):
@@ -246,9 +231,7 @@ def test_crawl_that_ends_early_ends_when_no_worker_has_anything_due(begun):
         worker.read_all()
     ((due,),) = first.rows(f"SELECT count(*) FROM poll WHERE due_at > {NOW}")
     assert due >= 3
-    for _ in range(3):
-        for worker in (first, second):
-            worker.round()
+    rounds(first, second)
     assert [worker.crawl.has_pending for worker in (first, second)] == [False, False]
     for worker in (first, second):
         worker.close()
