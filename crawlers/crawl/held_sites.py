@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
@@ -17,7 +18,14 @@ from crawlers.storage.worker_status import Wait
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.algorithms.urls.addresses import AddressGuard
+    from crawlers.crawl.home_addresses import HomeAddresses
+    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.site_sitemaps import SiteSitemaps
+    from crawlers.crawl.start_urls import StartUrls
+    from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import SiteStart
     from crawlers.storage.site_rows import SiteRow
@@ -53,13 +61,20 @@ def batches(
         yield batch
 
 
+@dataclass(eq=False)
 class HeldSites:
-    """Opens and closes sites in all parts of *crawl*, always all sites of a source together."""
+    """Opens and closes sites in all parts of a running crawl, always all sites of a source together."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
-        self._session = crawl.session
-        self._sites = crawl.sites
+    session: CrawlSession
+    policy: CrawlPolicy
+    sites: SitePolicies
+    starts: StartUrls
+    trials: Trials
+    homes: HomeAddresses
+    sitemaps: SiteSitemaps
+    addresses: AddressGuard
+
+    def __post_init__(self) -> None:
         self._claimed: deque[list[SiteRow]] = deque()  # by source, those that are not open yet
         self._is_opening = False
         self._parting: set[int] = set()  # sources that are given up when nothing of them is in flight
@@ -68,32 +83,32 @@ class HeldSites:
 
     def begin(self, rows: Sequence[SiteRow], now: float) -> None:
         """Open the sites with which this worker begins, and report the pulls until now. Raises `StoreError`."""
-        session = self._session
+        session = self.session
         for some in self._parts(rows):
             stored = [row.id for row in some if not row.is_new]
             starts = dict(zip(stored, session.frontier.load_sites(stored), strict=True)) if stored else {}
             for row in some:
                 session.beat()
                 self._open_site(row, now, starts.get(row.id))
-            self._crawl.addresses.recall(self._networks(some))
+            self.addresses.recall(self._networks(some))
         for row in rows:
             session.beat()
             session.adopt_links(row, now)
         session.recall_pulls()
         for some in self._parts(rows):
             session.beat()
-            self._crawl.policy.load_sites(some)(now)
-            self._crawl.sitemaps.load(some)()
-        self._crawl.starts.add_for(rows, now)
+            self.policy.load_sites(some)(now)
+            self.sitemaps.load(some)()
+        self.starts.add_for(rows, now)
 
     def _parts(self, rows: Sequence[SiteRow]) -> Iterator[list[SiteRow]]:
-        for sources in batches(self._session.frontier, [[row] for row in rows], URLS_AT_ONCE):
+        for sources in batches(self.session.frontier, [[row] for row in rows], URLS_AT_ONCE):
             yield [row for its in sources for row in its]
 
     def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
-        self._sites.open(row, now, start)
+        self.sites.open(row, now, start)
         if not row.is_new:
-            self._session.rewards.recall(row.id)
+            self.session.rewards.recall(row.id)
 
     @property
     def are_all_open(self) -> bool:
@@ -108,7 +123,7 @@ class HeldSites:
         held = {row.id for its in (*self._claimed, rows) for row in its}
         for source, its in by_source.items():
             # Else they are new sites of a source that was given up after the claim, together with them.
-            if self._sites.is_open(source) or source in held:
+            if self.sites.is_open(source) or source in held:
                 self._claimed.append(its)
 
     async def open(self) -> None:
@@ -119,45 +134,45 @@ class HeldSites:
         try:
             while self._claimed:
                 some = list(islice(self._claimed, SITES_AT_ONCE))
-                loaded, take_up = await self._session.reader.run(partial(self._load, some))
+                loaded, take_up = await self.session.reader.run(partial(self._load, some))
                 opened = list(islice(self._claimed, len(loaded)))
                 if any(one is not other for one, other in zip_longest(opened, loaded)):
                     continue  # some were given up in the meantime
                 take_up()
                 for rows in opened:
                     self._claimed.popleft()
-                    if (source := self._sites.source(rows[0].id)) in self._parting:
+                    if (source := self.sites.source(rows[0].id)) in self._parting:
                         self._pause(source)
         finally:
             self._is_opening = False
 
     def _load(self, sources: Sequence[list[SiteRow]]) -> tuple[list[list[SiteRow]], Callable[[], None]]:
         """Read the first of *sources*; return them, and the function that opens their sites."""
-        frontier = self._session.frontier
+        frontier = self.session.frontier
         some = next(batches(frontier, sources, CLAIMED_URLS_AT_ONCE))
         rows = [row for its in some for row in its]
         starts = frontier.load_sites([row.id for row in rows])
-        open_policy, open_sitemaps = self._crawl.policy.load_sites(rows), self._crawl.sitemaps.load(rows)
+        open_policy, open_sitemaps = self.policy.load_sites(rows), self.sitemaps.load(rows)
         networks = self._networks(rows)
 
         def take_up() -> None:
-            now = self._crawl.clock()
+            now = self.session.clock()
             for row, start in zip(rows, starts, strict=True):
                 self._open_site(row, now, start)
             for row in rows:
-                self._session.adopt_links(row, now)
-            self._crawl.addresses.recall(networks)
+                self.session.adopt_links(row, now)
+            self.addresses.recall(networks)
             open_policy(now)
             open_sitemaps()
-            self._crawl.starts.add_for(rows, now)
-            self._crawl.control.resume()
+            self.starts.add_for(rows, now)
+            self.session.control.resume()
 
         return some, take_up
 
     def _networks(self, rows: Sequence[SiteRow]) -> dict[str, frozenset[str]]:
-        hosts = self._crawl.addresses.seeds.intersection(host_of(address) for row in rows for address in row.addresses)
-        with self._session.database.read() as connection:
-            return networks_of_seeds(connection, self._session.row.id, hosts)
+        hosts = self.addresses.seeds.intersection(host_of(address) for row in rows for address in row.addresses)
+        with self.session.database.read() as connection:
+            return networks_of_seeds(connection, self.session.row.id, hosts)
 
     def share(self, idle: int, active: int) -> None:
         """Give up some sources, if *idle* of the *active* workers have nothing to do. Raises `StoreError`."""
@@ -171,33 +186,33 @@ class HeldSites:
         self._pause_rounds = GIVING_ROUNDS
 
     def _waiting_sources(self) -> int:
-        frontier = self._session.frontier
-        waiting = (sum(not frontier.is_drained(number) for number in its) for its in self._sites.sources)
+        frontier = self.session.frontier
+        waiting = (sum(not frontier.is_drained(number) for number in its) for its in self.sites.sources)
         return frontier.schedule.waiting_sites - sum(max(0, number - 1) for number in waiting)
 
     def _spare(self, count: int) -> list[int]:
         """Return up to *count* sources that others may crawl instead."""
         if not count:
             return []
-        fetching = self._sites.fetching
-        further = sum(len(its) - 1 for its in self._sites.sources)
-        found = self._session.frontier.schedule.spare(count + further, fetching)
-        sources = dict.fromkeys(self._sites.source(site_id) for site_id in found)
-        free = (source for source in sources if fetching.isdisjoint(self._sites.sites_of(source)))
+        fetching = self.sites.fetching
+        further = sum(len(its) - 1 for its in self.sites.sources)
+        found = self.session.frontier.schedule.spare(count + further, fetching)
+        sources = dict.fromkeys(self.sites.source(site_id) for site_id in found)
+        free = (source for source in sources if fetching.isdisjoint(self.sites.sites_of(source)))
         return [source for source, _ in zip(free, range(count), strict=False)]
 
     def _pause(self, source: int) -> None:
-        for site_id in self._sites.sites_of(source):
-            self._session.frontier.pause(site_id, wait=Wait.RESPONSE)
-            self._crawl.trials.forget_site(site_id)
+        for site_id in self.sites.sites_of(source):
+            self.session.frontier.pause(site_id, wait=Wait.RESPONSE)
+            self.trials.forget_site(site_id)
 
     def release(self, site_id: int) -> None:
         """Give up a site that is to be given up, if nothing of its source is in flight. Raises `StoreError`."""
-        if self._parting and (source := self._sites.source(site_id)) in self._parting:
+        if self._parting and (source := self.sites.source(site_id)) in self._parting:
             self._release_if_idle(source)
 
     def _release_if_idle(self, source: int) -> None:
-        frontier, its = self._session.frontier, self._sites.sites_of(source)
+        frontier, its = self.session.frontier, self.sites.sites_of(source)
         if any(frontier.gate(site_id).in_flight for site_id in its):
             return
         self._parting.discard(source)
@@ -205,16 +220,16 @@ class HeldSites:
         self._claimed = deque(rows for rows in self._claimed if (rows[0].source_id or rows[0].id) != source)
         changes = ChangeSet(GivenUpSource(source))
         for site_id in its:
-            changes.extend(frontier.close_site(site_id, self._session.clock()))
-            self._crawl.trials.forget_site(site_id)
-            self._crawl.homes.forget_site(site_id)
-            self._crawl.sitemaps.forget_site(site_id)
-            self._session.rewards.forget(site_id)
-            self._sites.close(site_id)
-        self._crawl.policy.close_sites(its)
+            changes.extend(frontier.close_site(site_id, self.session.clock()))
+            self.trials.forget_site(site_id)
+            self.homes.forget_site(site_id)
+            self.sitemaps.forget_site(site_id)
+            self.session.rewards.forget(site_id)
+            self.sites.close(site_id)
+        self.policy.close_sites(its)
         given = changes[GivenUpSite]
         given[:] = [self._by_server(row) for row in given]
-        self._session.writer.submit(changes)
+        self.session.writer.submit(changes)
 
     def _by_server(self, row: GivenUpSite) -> GivenUpSite:
         return row if row.asked_at is None else row._replace(asked_at=row.asked_at - self.ahead_s)

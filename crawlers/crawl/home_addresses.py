@@ -14,7 +14,9 @@ from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.items import REDIRECT, State
 
 if TYPE_CHECKING:
-    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.url_filter import UrlFilter
     from crawlers.frontier.values import Lease
     from crawlers.items import Page
     from crawlers.storage.schema.tables import SiteHome
@@ -25,8 +27,10 @@ logger = logging.getLogger(__name__)
 class HomeAddresses:
     """The redirects of pages on level 0, which are start pages and pages to which these redirect."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    def __init__(self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter) -> None:
+        self._session = session
+        self._sites = sites
+        self._url_filter = url_filter
         self._moving: dict[int, str] = {}  # new addresses of sites that are not logged yet, by site id
 
     def follow(self, lease: Lease, page: Page) -> tuple[Page, SiteHome | None]:
@@ -35,7 +39,7 @@ class HomeAddresses:
         The second value is the row of a site with a new address.
         """
         page, row = self._followed(lease, page)
-        if page.moved_to is not None and not self._crawl.url_filter.select(page.moved_to):
+        if page.moved_to is not None and not self._url_filter.select(page.moved_to):
             logger.warning(
                 "%s redirects to %s, which is not in the folder of the site: only that page is fetched; give its "
                 "address in the list of sites",
@@ -45,7 +49,7 @@ class HomeAddresses:
         return page, row
 
     def _followed(self, lease: Lease, page: Page) -> tuple[Page, SiteHome | None]:
-        site = self._crawl.sites.row(lease.site_id).site
+        site = self._sites.row(lease.site_id).site
         url = _redirect(page, site)
         if url is None:
             self._log(lease.site_id, page)
@@ -53,13 +57,13 @@ class HomeAddresses:
         address = site_of(url)
         if address == site_of(lease.url):
             return page, None
-        if self._crawl.session.addresses.site(address) != site and (
-            self._crawl.sites.is_site_of_crawl(address) or not is_same_domain(address, site)
+        if self._session.addresses.site(address) != site and (
+            self._sites.is_site_of_crawl(address) or not is_same_domain(address, site)
         ):
             return page, None
-        row = self._crawl.sites.home_moved(lease.site_id, address)
+        row = self._sites.home_moved(lease.site_id, address)
         self._moving[lease.site_id] = address
-        target = self._crawl.session.addresses.of_site(resolve(url, "", self._crawl.session.options))
+        target = self._session.addresses.of_site(resolve(url, "", self._session.options))
         return replace(page, state=State.MOVED, reason="", moved_to=target, external=()), row
 
     def forget_site(self, site_id: int) -> None:
@@ -72,7 +76,7 @@ class HomeAddresses:
             logger.info(
                 "The home page of %s redirects to %s: the site is crawled there, with the limits and the file name of "
                 "its line in the list of sites",
-                self._crawl.sites.row(site_id).site,
+                self._sites.row(site_id).site,
                 address,
             )
 

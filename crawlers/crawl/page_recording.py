@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.reward_kinds import signature_with
@@ -18,17 +18,33 @@ from crawlers.storage.schema.tables import SiteRest
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.algorithms.retries import RetryPolicy
+    from crawlers.crawl.held_sites import HeldSites
+    from crawlers.crawl.home_addresses import HomeAddresses
+    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.stats import CrawlStats
+    from crawlers.crawl.trials import Trials
+    from crawlers.crawl.worker_rounds import WorkerRounds
     from crawlers.frontier.values import Lease
     from crawlers.items import Page
     from crawlers.storage.schema.tables import SiteHome
 
 
+@dataclass(eq=False)
 class PageRecording:
-    """Records pages as the policy of *crawl* decides. After a failure of the crawl it records nothing more."""
+    """Records pages as *policy* decides. After a failure of the crawl it records nothing more."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    session: CrawlSession
+    policy: CrawlPolicy
+    sites: SitePolicies
+    homes: HomeAddresses
+    trials: Trials
+    held: HeldSites
+    rounds: WorkerRounds
+    stats: CrawlStats
+    retries: RetryPolicy
 
     def record(self, page: Page) -> Page:
         """Store *page* and end its lease; after a transient failure the URL waits again.
@@ -40,15 +56,15 @@ class PageRecording:
             return page
         try:
             page = self._record(lease, page)
-            self._crawl.held.release(lease.site_id)
+            self.held.release(lease.site_id)
         except Exception as error:
-            self._crawl.control.abort_for(f"{page.url} can't be stored", error)
+            self.session.control.abort_for(f"{page.url} can't be stored", error)
         return page
 
     def numbers_for(self, page: Page) -> Future[Any] | None:
         """Reserve numbers for the links of *page*; return what `record` would wait for, if anything."""
         with suppress(StoreError):  # `record` meets it again, and ends the crawl
-            return self._crawl.frontier.store.reserve(len(page.links) + len(page.cross_site_links))
+            return self.session.frontier.store.reserve(len(page.links) + len(page.cross_site_links))
         return None
 
     def _lease_of(self, page: Page) -> Lease | None:
@@ -56,52 +72,52 @@ class PageRecording:
 
         After a failure the frontier may know URLs that the store does not: nothing may follow.
         """
-        if self._crawl.control.failure is not None:
+        if self.session.control.failure is not None:
             return None
-        return self._crawl.frontier.leased(page.id)
+        return self.session.frontier.leased(page.id)
 
     def _record(self, lease: Lease, page: Page) -> Page:
-        now = self._crawl.clock()
+        now = self.session.clock()
         responded = None if page.state is State.REJECTED else page.status > 0 or page.state is not State.FAILED
-        self._crawl.trials.record_result(lease.site_id, lease.id, responded=responded)
+        self.trials.record_result(lease.site_id, lease.id, responded=responded)
         attempts = lease.attempts + 1
         home: SiteHome | None = None
         if lease.level == 0:
-            page, home = self._crawl.homes.follow(lease, page)
+            page, home = self.homes.follow(lease, page)
         rest_until = 0.0
         if page.status in REST_STATUSES:
-            rest_until = self._crawl.frontier.gate(lease.site_id).back_off(now, page.retry_after_s)
-            self._crawl.session.writer.submit(ChangeSet(SiteRest(lease.site_id, rest_until)))
+            rest_until = self.session.frontier.gate(lease.site_id).back_off(now, page.retry_after_s)
+            self.session.writer.submit(ChangeSet(SiteRest(lease.site_id, rest_until)))
         # Scrapy's RetryMiddleware decides about the requests of foreign spiders.
         if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
-            delay_s = retry_delay_s(self._crawl.retries, page.status, attempts)
+            delay_s = retry_delay_s(self.retries, page.status, attempts)
             if delay_s is not None:
-                self._crawl.frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
-                self._crawl.stats.count_retry(page, now)
+                self.session.frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
+                self.stats.count_retry(page, now)
                 return page
             if attempts > 1:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
                 page = replace(page, state=state)
-        reward = self._crawl.session.rewards.of(lease.site_id, page)
+        reward = self.session.rewards.of(lease.site_id, page)
         if reward.amount:
-            self._crawl.stats.inc_value("harvest/reward", int(reward.amount))
+            self.stats.inc_value("harvest/reward", int(reward.amount))
         if page.state is State.DONE:
-            if keys := reward.keys or self._crawl.sites.new_parts(lease, page):
+            if keys := reward.keys or self.sites.new_parts(lease, page):
                 page = replace(page, content_signature=signature_with(page.content_signature, keys))
-            self._crawl.frontier.gate(lease.site_id).relax()
-            self._crawl.sites.observe(lease, page)
-        decision = self._crawl.policy.decide(lease, page, now)
+            self.session.frontier.gate(lease.site_id).relax()
+            self.sites.observe(lease, page)
+        decision = self.policy.decide(lease, page, now)
         page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site
         is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
-        page = self._crawl.sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
+        page = self.sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
         if page is not decision.page:
             decision = replace(decision, page=page)
         if home is not None:
             decision.changes.add(home)
-        new, page = self._crawl.frontier.acknowledge(lease, decision, now, reward)
+        new, page = self.session.frontier.acknowledge(lease, decision, now, reward)
         if page.state is not State.REJECTED:
-            self._crawl.rounds.ended += 1
-        if self._crawl.frontier.is_drained(lease.site_id):
-            self._crawl.sites.release_watch(lease.site_id)
-        self._crawl.stats.count_page(lease, page, new, now)
+            self.rounds.ended += 1
+        if self.session.frontier.is_drained(lease.site_id):
+            self.sites.release_watch(lease.site_id)
+        self.stats.count_page(lease, page, new, now)
         return page

@@ -110,7 +110,7 @@ class Crawl:
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
         options = normalization(settings)
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
-        self.url_filter = UrlFilter(
+        self._url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
             traps=not spec.is_foreign and settings.getbool("TRAPS_ENABLED"),
             selection=selection,
@@ -118,26 +118,33 @@ class Crawl:
             options=options,
         )
         logs = log_paths(settings)
-        stored = StoredSelection(self.url_filter.reason_against, selection, options)
+        stored = StoredSelection(self._url_filter.reason_against, selection, options)
         of_urls = (self._reason_against, stored)
         session = self.session = CrawlSession(settings, spec, control, clock, *of_urls, origin, share, joins)
         # A crawl that ends early does so when nothing waits but polls that are due after this time.
-        self.ends_after = session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
+        self._ends_after = session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
         with ExitStack() as on_error:
             on_error.callback(session.close_all)
             on_error.callback(self._never_began)
-            self.stats = CrawlStats(count, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
-            on_error.callback(self.stats.close)
+            self._stats = CrawlStats(count, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
+            on_error.callback(self._stats.close)
             self.policy = open_policy(session)
             self.sites = SitePolicies(session, settings, self.robots_token, not spec.is_foreign, spec.sites)
-            self.homes = HomeAddresses(self)
-            self.starts = StartUrls(self, spec)
-            self.sitemaps = SiteSitemaps(self, is_enabled=spec.reads_sitemaps)
+            self.homes = HomeAddresses(session, self.sites, self._url_filter)
+            self._starts = StartUrls(session, self.sites, self._url_filter, spec)
+            self.sitemaps = SiteSitemaps(
+                *(session, self.sites, self.trials, self._stats, self._url_filter), is_enabled=spec.reads_sitemaps
+            )
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))
-            self.held = HeldSites(self)
-            self.rounds = WorkerRounds(self, finds_sites=spec.scope is not None)
-            self.recording = PageRecording(self)
+            of_mission = (session, self.policy, self.sites)
+            self.held = HeldSites(*of_mission, self._starts, self.trials, self.homes, self.sitemaps, self.addresses)
+            self.rounds = WorkerRounds(
+                *of_mission, self.held, self._is_idle, finds_sites=spec.scope is not None, ends_after=self._ends_after
+            )
+            self.recording = PageRecording(
+                *of_mission, self.homes, self.trials, self.held, self.rounds, self._stats, self.retries
+            )
             self.frontier.register_sites(session.site_ids())
             session.warn_of_other_sites()
             self.held.begin(session.row.sites, clock())
@@ -157,7 +164,7 @@ class Crawl:
         return self.session.frontier
 
     def _reason_against(self, target: Target) -> str | None:
-        return self.url_filter.reason_against(target) or self.policy.reason_against(target)
+        return self._url_filter.reason_against(target) or self.policy.reason_against(target)
 
     # The other workers --------------------------------------------------------------------------------
 
@@ -194,17 +201,15 @@ class Crawl:
             if not self.session.writer.is_closed:  # else the crawl was closed, and the threads that read have ended
                 self.control.abort_for("the exchange with the other workers failed", error)
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether this worker has nothing to fetch."""
+    def _is_idle(self) -> bool:
         return self._rests or not self.frontier.is_waiting or self._has_only_later_polls
 
     @property
     def _has_only_later_polls(self) -> bool:
         """Whether the crawl ends early, and only polls are left that became due since it began."""
-        if self.ends_after is None or not self.held.are_all_open or self.policy.has_more:
+        if self._ends_after is None or not self.held.are_all_open or self.policy.has_more:
             return False
-        return self.frontier.only_revisits(self.ends_after)
+        return self.frontier.only_revisits(self._ends_after)
 
     # Fetching ---------------------------------------------------------------------------------------
 
@@ -321,7 +326,7 @@ class Crawl:
             return False
         if self.policy.is_queueing:
             self._rests = False
-        elif self.ends_after is not None and self.frontier.only_revisits(self.ends_after, with_paused=False):
+        elif self._ends_after is not None and self.frontier.only_revisits(self._ends_after, with_paused=False):
             self._rests = True
         else:
             self._rests = self.frontier.next_due(now) is None
@@ -349,10 +354,10 @@ class Crawl:
         address = self.sites.robots_address(site_id)
         try:
             if is_unreachable(status):
-                self.stats.count_robots_failure(address, status, text or "", now)
+                self._stats.count_robots_failure(address, status, text or "", now)
             if rest_s is not None:
                 self.robots_waits(site_id, status, text, rest_s)
-                self.stats.inc_value("robots/rests")
+                self._stats.inc_value("robots/rests")
                 self.frontier.pause(site_id)
                 return
             changes = ChangeSet()
@@ -364,7 +369,7 @@ class Crawl:
             self.frontier.gate(site_id).record_request(now)
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
-            self.starts.add(self.policy.found_by_robots(named), now, changes)
+            self._starts.add(self.policy.found_by_robots(named), now, changes)
         except StoreError as error:
             self.control.abort(error)
 
@@ -447,7 +452,7 @@ class Crawl:
         A crawl is finished only when all outputs are written: after a kill before that, the same command continues it.
         The error of an output is reported, and the others are written nevertheless.
         """
-        is_logged = self._writes(self.stats.close)  # even if the store fails
+        is_logged = self._writes(self._stats.close)  # even if the store fails
         try:
             if not isinstance(self.control.failure, PASSING):
                 self.session.commit()

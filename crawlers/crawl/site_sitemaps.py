@@ -36,8 +36,11 @@ from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, Sit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from crawlers.crawl.running_crawl import Crawl
-    from crawlers.crawl.site_policies import RobotsNeeded
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
+    from crawlers.crawl.stats import CrawlStats
+    from crawlers.crawl.trials import Trials
+    from crawlers.crawl.url_filter import UrlFilter
     from crawlers.extraction.response import WebResponse
     from crawlers.frontier.values import Lease
     from crawlers.storage.site_rows import SiteRow
@@ -99,18 +102,21 @@ MOST_FILES = 100  # sitemaps of a site, indexes among them; pages wait until all
 MOST_URLS = 1_000_000  # of the sitemaps of a site, some 100 bytes each in the store
 
 
+@dataclass(eq=False)
 class SiteSitemaps:
     """Reads at most `MOST_FILES` sitemaps of a site, and at most `MOST_URLS` URLs of them; none unless *is_enabled*.
 
-    The URL filter of *crawl* decides which URLs it leaves out.
+    *url_filter* decides which URLs are left out.
     """
 
-    def __init__(self, crawl: Crawl, *, is_enabled: bool) -> None:
-        self._crawl = crawl
-        self._session = crawl.session
-        self._frontier = crawl.frontier
-        self._sites = crawl.sites
-        self._is_enabled = is_enabled
+    session: CrawlSession
+    sites: SitePolicies
+    trials: Trials
+    stats: CrawlStats
+    url_filter: UrlFilter
+    is_enabled: bool
+
+    def __post_init__(self) -> None:
         self._readings: dict[int, _Reading] = {}  # by site
         self._named: dict[int, list[str]] = {}  # what robots.txt names, until the reading begins
         self._read: dict[int, str] = {}  # the addresses of sites whose sitemaps were read
@@ -122,9 +128,9 @@ class SiteSitemaps:
         Returns a function that takes it up, before the first page of these sites is requested.
         """
         stored = [row for row in rows if not row.is_new]
-        if not self._is_enabled or not stored:
+        if not self.is_enabled or not stored:
             return lambda: None
-        found = sitemaps_of(self._session.database, [row.id for row in stored])
+        found = sitemaps_of(self.session.database, [row.id for row in stored])
 
         def take_up() -> None:
             for row in stored:
@@ -154,12 +160,12 @@ class SiteSitemaps:
 
     def record_robots(self, site_id: int, address: str, named: list[str]) -> None:
         """Note the sitemaps that the robots.txt of an *address* of a site names."""
-        if self._is_enabled and address != self._read.get(site_id) and address == self._sites.row(site_id).address:
+        if self.is_enabled and address != self._read.get(site_id) and address == self.sites.row(site_id).address:
             self._named[site_id] = named
 
     def wait(self, site_id: int) -> bool:
         """Return whether sitemaps of a site have yet to be read."""
-        return self._is_enabled and self._read.get(site_id) != self._sites.row(site_id).address
+        return self.is_enabled and self._read.get(site_id) != self.sites.row(site_id).address
 
     @property
     def in_flight(self) -> int:
@@ -169,8 +175,8 @@ class SiteSitemaps:
     def take_turn(self, lease: Lease) -> SitemapNeeded | RobotsNeeded | None:
         """Return what must be requested in place of *lease*, because sitemaps of its site `wait`; None if nothing."""
         site_id = lease.site_id
-        row = self._sites.row(site_id)
-        if (robots := self._sites.robots_needed_of(site_id, row.address)) is not None:
+        row = self.sites.row(site_id)
+        if (robots := self.sites.robots_needed_of(site_id, row.address)) is not None:
             return robots
         reading = self._readings.get(site_id)
         if reading is None or reading.address != row.address:
@@ -179,34 +185,34 @@ class SiteSitemaps:
             first = reading.waiting[0]
             reason = self._reason_against(reading, first)
             if reason is None:
-                self._crawl.trials.record_request(site_id, lease.id)
+                self.trials.record_request(site_id, lease.id)
                 self._turns[site_id] = lease.id
-                self._sites.fetching.add(site_id)
+                self.sites.fetching.add(site_id)
                 return SitemapNeeded(site_id, first.url)  # the rows are stored with what it says
             reading.waiting.popleft()
             reading.changed.append(first._replace(state=SitemapState.UNREAD, reason=reason))
         self._end(site_id, reading)
         if changed := reading.take_changes():
-            self._session.writer.submit(ChangeSet(*changed))
+            self.session.writer.submit(ChangeSet(*changed))
         return None
 
     def record_request(self, site_id: int) -> None:
         """Note that the request for a sitemap of a site is sent now."""
         if site_id in self._turns:
-            self._frontier.gate(site_id).record_request(self._session.clock())
+            self.session.frontier.gate(site_id).record_request(self.session.clock())
 
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
         if reading.silent >= MAX_SILENT:
             return Reason.SITEMAPS_SILENT
         if reading.urls >= MOST_URLS:
             return Reason.SITEMAPS_FULL.of(reading.urls)
-        return self._sites.robots_against(reading.address, row.url)
+        return self.sites.robots_against(reading.address, row.url)
 
     def _start_reading(self, row: SiteRow) -> _Reading:
         reading = _Reading(row.address)
         named = self._named.pop(row.id, None)
         if named is None:  # robots.txt was read by an earlier run
-            is_its = self._sites.obeys_robots and row.robots_status == 200 and row.address == row.site
+            is_its = self.sites.obeys_robots and row.robots_status == 200 and row.address == row.site
             named = sitemaps_of_robots(row.robots_text or "", row.address) if is_its else []
         left_out = self._name(reading, row, named or [f"{row.address}{USUAL_PLACE}"], None)
         if left_out:
@@ -244,7 +250,7 @@ class SiteSitemaps:
         That of http://www.example.org stands at https://example.org, too: robots.txt often outlives a move of its site.
         """
         try:
-            target = resolve(url, "", self._session.options)
+            target = resolve(url, "", self.session.options)
         except BadUrl:
             return None
         if _plain(target.site) not in map(_plain, row.addresses):
@@ -254,16 +260,16 @@ class SiteSitemaps:
 
     def may_follow(self, site_id: int, url: str) -> bool:
         """Return whether a sitemap that redirects to *url* is requested there: at the same address, by robots.txt."""
-        address = self._sites.row(site_id).address
-        return site_of(url) == address and self._sites.robots_against(address, url) is None
+        address = self.sites.row(site_id).address
+        return site_of(url) == address and self.sites.robots_against(address, url) is None
 
     async def content(self, site_id: int, response: WebResponse) -> SitemapContent:
         """Return the content of a sitemap, read in another thread."""
-        return await self._session.reader.run(partial(self._content, site_id, response, self._session.clock()))
+        return await self.session.reader.run(partial(self._content, site_id, response, self.session.clock()))
 
     def _content(self, site_id: int, response: WebResponse, now: float) -> SitemapContent:
-        row = self._sites.row(site_id)
-        here = self._session.addresses.of_site(resolve(f"{row.site}/", "", self._session.options)).site
+        row = self.sites.row(site_id)
+        here = self.session.addresses.of_site(resolve(f"{row.site}/", "", self.session.options)).site
         found = read_feed(response.body, response.url, response.content_type, now)
         if not found.kind:
             return SitemapContent(problem=Reason.NOT_A_SITEMAP)
@@ -271,11 +277,11 @@ class SiteSitemaps:
         outside = 0
         for item in found.items:
             try:
-                target = self._session.addresses.of_site(resolve(item.url, "", self._session.options))
+                target = self.session.addresses.of_site(resolve(item.url, "", self.session.options))
             except BadUrl:
                 outside += 1
                 continue
-            if target.site != here or self._crawl.url_filter.leaves_out(target):
+            if target.site != here or self.url_filter.leaves_out(target):
                 outside += 1
             else:
                 listed.setdefault(target.key, Listed(target.key, target.url, item.published_at))
@@ -290,25 +296,25 @@ class SiteSitemaps:
         *status* is 0 if there was no response.
         """
         page_id = self._turns.pop(site_id, None)
-        if page_id is None or self._session.control.failure is not None or self._session.writer.is_closed:
+        if page_id is None or self.session.control.failure is not None or self.session.writer.is_closed:
             return
-        now = self._session.clock()
+        now = self.session.clock()
         try:
-            self._crawl.trials.record_result(site_id, page_id, responded=status > 0)
-            self._sites.fetching.discard(site_id)
-            self._session.writer.submit(self._read_by(site_id, status, content, now))
+            self.trials.record_result(site_id, page_id, responded=status > 0)
+            self.sites.fetching.discard(site_id)
+            self.session.writer.submit(self._read_by(site_id, status, content, now))
             if content.kind:
-                self._crawl.stats.inc_value("sitemaps/read")
+                self.stats.inc_value("sitemaps/read")
             else:
-                self._crawl.stats.inc_value("sitemaps/unread")
-            self._frontier.resume(site_id, now)
+                self.stats.inc_value("sitemaps/unread")
+            self.session.frontier.resume(site_id, now)
         except Exception as error:
-            self._session.control.abort_for("a sitemap can't be stored", error)
+            self.session.control.abort_for("a sitemap can't be stored", error)
 
     def _read_by(self, site_id: int, status: int, content: SitemapContent, now: float) -> ChangeSet:
         """Return what is to be stored of the sitemap whose turn it was."""
         changes = ChangeSet()
-        reading, site = self._readings[site_id], self._sites.row(site_id)
+        reading, site = self._readings[site_id], self.sites.row(site_id)
         row = reading.waiting.popleft()._replace(status=status or None, read_at=now)
         reading.silent = 0 if status else reading.silent + 1
         if not content.kind:

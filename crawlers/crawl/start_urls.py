@@ -11,51 +11,53 @@ from crawlers.storage.change_set import ChangeSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.spec import CrawlSpec
+    from crawlers.crawl.url_filter import UrlFilter
     from crawlers.items import Target
     from crawlers.storage.site_rows import SiteRow
 
 
 class StartUrls:
-    """They are on level 0, and the URL filter of *crawl* selects all of them."""
+    """They are on level 0, and *url_filter* selects all of them."""
 
-    def __init__(self, crawl: Crawl, spec: CrawlSpec) -> None:
-        self._crawl = crawl
-        self._members = crawl.session.members
-        self._options = crawl.session.options
+    def __init__(self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter, spec: CrawlSpec) -> None:
+        self._session = session
+        self._sites = sites
+        self._url_filter = url_filter
         self._roots = spec.roots
         self._slot = spec.start_slot
 
     def add_for(self, rows: Sequence[SiteRow], now: float) -> None:
         """Add the start pages and roots of sites that were opened."""
-        listed = (row for row in rows if self._crawl.sites.is_in_host_list(row.site))
+        listed = (row for row in rows if self._sites.is_in_host_list(row.site))
         self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now, ChangeSet())
         held = {row.site for row in rows}
-        is_shared = self._members.is_divided  # then the other roots are added with their sites
+        is_shared = self._session.members.is_divided  # then the other roots are added with their sites
         urls = [url for url in self._roots if not is_shared or site_of(url) in held]
         changes = ChangeSet()
-        self._add([(self._crawl.sites.id_of(site_of(url), now, changes), url) for url in urls], now, changes)
+        self._add([(self._sites.id_of(site_of(url), now, changes), url) for url in urls], now, changes)
 
     def add(self, urls: Iterable[str], now: float, changes: ChangeSet) -> None:
         """Add URLs of any sites with *changes*; those of sites that this worker does not hold are sent."""
         here: list[tuple[int, str]] = []
         away: list[Target] = []
         for url in urls:
-            site_id = self._crawl.sites.open_site_id(site_of(url))
-            if site_id is None and not self._members.is_divided:
-                site_id = self._crawl.sites.id_of(site_of(url), now, changes)
+            site_id = self._sites.open_site_id(site_of(url))
+            if site_id is None and not self._session.members.is_divided:
+                site_id = self._sites.id_of(site_of(url), now, changes)
             if site_id is not None:
                 here.append((site_id, url))
             else:
-                away.append(resolve(url, "", self._options))
+                away.append(resolve(url, "", self._session.options))
         if away:
-            self._crawl.sites.add_sites(dict.fromkeys(target.site for target in away), now, changes)
-            self._crawl.frontier.send(away, self._slot, now, changes)
+            self._sites.add_sites(dict.fromkeys(target.site for target in away), now, changes)
+            self._session.frontier.send(away, self._slot, now, changes)
         self._add(here, now, changes)
 
     def _add(self, urls: Iterable[tuple[int, str]], now: float, changes: ChangeSet) -> None:
-        found = [(site_id, resolve(url, "", self._options)) for site_id, url in urls]
+        found = [(site_id, resolve(url, "", self._session.options)) for site_id, url in urls]
         for _, target in found:
-            self._crawl.url_filter.select(target)
-        self._crawl.frontier.add([Candidate(*one, slot=self._slot) for one in found], now, changes)
+            self._url_filter.select(target)
+        self._session.frontier.add([Candidate(*one, slot=self._slot) for one in found], now, changes)

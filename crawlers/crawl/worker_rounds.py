@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from asyncio import sleep, wrap_future
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,14 @@ from crawlers.errors import StoreError
 from crawlers.storage.worker_status import WorkerStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
+    from crawlers.crawl.held_sites import HeldSites
     from crawlers.crawl.membership import Exchanged
-    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
     from crawlers.storage.schema.message_tables import Message
 
 logger = logging.getLogger(__name__)
@@ -31,21 +35,27 @@ MANY_SITES = 2**31 - 1  # that a worker would claim: how many it gets depends on
 MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a page
 
 
+@dataclass(eq=False)
 class WorkerRounds:
     """The rounds of a worker; the crawl counts in `leased` and `ended`, and sets `has_room`, between them.
 
-    *finds_sites* says whether the crawl discovers sites, so that there is always room for more.
+    *is_idle* says whether this worker has nothing to fetch; *finds_sites* whether the crawl discovers sites, so that
+    there is always room for more. A crawl that *ends_after* a time, in seconds since 1970, does not wait for polls that
+    are due later.
     """
 
-    def __init__(self, crawl: Crawl, *, finds_sites: bool) -> None:
+    session: CrawlSession
+    policy: CrawlPolicy
+    sites: SitePolicies
+    held: HeldSites
+    is_idle: Callable[[], bool]
+    finds_sites: bool
+    ends_after: float | None
+
+    def __post_init__(self) -> None:
         self.is_stopping = False  # then this worker takes nothing more
         self.is_running = False  # a round
-        self._crawl = crawl
-        self._session = crawl.session
-        self._members = crawl.session.members
-        self._frontier = crawl.frontier
-        self._finds_sites = finds_sites
-        self._has_budget = crawl.session.members.report.page_budget > 0
+        self._has_budget = self.session.members.report.page_budget > 0
         self.has_room = False  # nothing could be leased although more downloads may run, since the last round
         self.leased = 0  # pages, since the last round
         self.ended = 0  # pages, of this process
@@ -54,14 +64,14 @@ class WorkerRounds:
     @property
     def is_due(self) -> bool:
         """Whether it is time for a round: now and then, and soon if URLs wait for pulls of the budget."""
-        return self._members.is_round_due(lacks_pulls=self._lacks_pulls)
+        return self.session.members.is_round_due(lacks_pulls=self._lacks_pulls)
 
     @property
     def _lacks_pulls(self) -> bool:
-        last = self._members.last
-        if not self._has_budget or not last.others or last.is_budget_exhausted or self._frontier.budget.has_room:
+        last = self.session.members.last
+        if not self._has_budget or not last.others or last.is_budget_exhausted or self.session.frontier.budget.has_room:
             return False
-        return self._frontier.best_index(self._session.clock()) is not None
+        return self.session.frontier.best_index(self.session.clock()) is not None
 
     def begin(self) -> None:
         """Have the first round, and wait for it. Raises `StoreError`."""
@@ -81,15 +91,15 @@ class WorkerRounds:
         """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
         for first in range(0, len(messages), MESSAGES_AT_ONCE):
             some = messages[first : first + MESSAGES_AT_ONCE]
-            here = [one for one in some if self._crawl.sites.open_site_id(one.site) is not None]
-            taken = await self._crawl.policy.receive(here, self._session.reader.run, self._session.clock())
-            self._frontier.receive(taken, self._session.clock())
+            here = [one for one in some if self.sites.open_site_id(one.site) is not None]
+            taken = await self.policy.receive(here, self.session.reader.run, self.session.clock())
+            self.session.frontier.receive(taken, self.session.clock())
             await sleep(0)
 
     def _submit(self) -> Future[Exchanged]:
-        members, frontier, now = self._members, self._frontier, self._session.clock()
-        is_hungry = not self.is_stopping and self._crawl.held.are_all_open and self._crawl.is_idle
-        has_room = (self.has_room or self._finds_sites) and not members.last.idle  # others need free sites more
+        members, frontier, now = self.session.members, self.session.frontier, self.session.clock()
+        is_hungry = not self.is_stopping and self.held.are_all_open and self.is_idle()
+        has_room = (self.has_room or self.finds_sites) and not members.last.idle  # others need free sites more
         takes = not self.is_stopping and (is_hungry or has_room or not members.last.others)
         best_index = frontier.best_index(now)
         wanted_pulls = max(BLOCK, 2 * self.leased) if best_index is not None else 0  # it could not use them
@@ -104,30 +114,30 @@ class WorkerRounds:
             index_share=frontier.budget.index_share(now),
             best_index=best_index,
             is_hungry=is_hungry,
-            ends_after=self._crawl.ends_after,
+            ends_after=self.ends_after,
             status=WorkerStatus(self._rate.at(now, self.ended), frontier.schedule.wait_counts()).to_json(),
         )
-        return members.submit(self._session.writer, report, lacks_pulls=lacks_pulls)
+        return members.submit(self.session.writer, report, lacks_pulls=lacks_pulls)
 
     def _apply(self, found: Exchanged) -> None:
-        self._members.note(found.round, found.took_s)
-        self._crawl.held.ahead_s = found.ahead_s
-        self._crawl.held.add_claimed(found.claimed)
-        self._crawl.sites.refuse(found.refused)
+        self.session.members.note(found.round, found.took_s)
+        self.held.ahead_s = found.ahead_s
+        self.held.add_claimed(found.claimed)
+        self.sites.refuse(found.refused)
         if found.parts is not None:
-            self._frontier.share(found.parts, self._session.clock())
-        self._frontier.learn(found.round.pulls)
+            self.session.frontier.share(found.parts, self.session.clock())
+        self.session.frontier.learn(found.round.pulls)
         if self._has_budget:
-            self._frontier.budget.grant(found.round.granted)
+            self.session.frontier.budget.grant(found.round.granted)
         if not self.is_stopping:
-            self._crawl.held.share(found.round.idle, found.round.others + 1)
-        if (reason := self._members.stop_reason) is not None and not self.is_stopping:
+            self.held.share(found.round.idle, found.round.others + 1)
+        if (reason := self.session.members.stop_reason) is not None and not self.is_stopping:
             self.is_stopping = True
-            logger.info("Crawl %s was asked to stop", self._session.name)
-            self._session.control.stop(reason)
+            logger.info("Crawl %s was asked to stop", self.session.name)
+            self.session.control.stop(reason)
 
     def ask_to_stop(self, reason: str) -> None:
         """Let all workers of the crawl stop for *reason*."""
         self.is_stopping = True
         with suppress(StoreError):  # then it is stopped anyway
-            self._session.writer.run(partial(self._members.ask_to_stop, reason))
+            self.session.writer.run(partial(self.session.members.ask_to_stop, reason))
