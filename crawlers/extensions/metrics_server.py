@@ -78,9 +78,9 @@ class MetricsServer:
         repeat(self._crawler, partial(self._tick, metrics), TICK_S, now=False)
 
     def _tick(self, metrics: CrawlMetrics) -> None:
-        now = time.monotonic()
-        metrics.step(max(0.0, now - self._due_at))
-        self._due_at = now + TICK_S
+        late_s = max(0.0, time.monotonic() - self._due_at)
+        metrics.step(late_s)
+        self._due_at += TICK_S * (1 + late_s // TICK_S)  # ticks that were missed are left out
         if metrics.needs_query:
             deferred_from_coro(metrics.query())
 

@@ -15,7 +15,7 @@ from tests.support.services import fresh_database
 pytestmark = pytest.mark.both_stores
 
 # The definitions of all tables, indexes and triggers. If this has to change, raise SCHEMA_VERSION, too.
-DEFINITIONS = (6, "933c67ac9f4ff7be")
+DEFINITIONS = (7, "933c67ac9f4ff7be")
 
 
 @pytest.mark.parametrize(
