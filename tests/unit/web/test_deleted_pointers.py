@@ -1,15 +1,12 @@
 """What pointed to the pages of a deleted site says so, or nothing, and never fails."""
 
-import html
-from collections import Counter, deque
-
 import pytest
 from sqlalchemy import func, insert, select, update
 
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl, link, page, site
 from crawlers.storage.site_removal import remove_site
-from tests.unit.web.test_texts import LINK, SAMPLES
+from tests.unit.web.test_texts import visited
 
 A, C = "http://a.test", "http://c.test"
 
@@ -38,15 +35,6 @@ def test_all_pages_of_the_panel_show_what_is_left(sqlite, browser, crawl_id, num
         url = connection.execute(select(page.c.url).where(page.c.id == first)).scalar_one()
     explained = f"/crawls/{crawl_id}/explain?url={url}"
     assert f"page {numbers[0]}" in browser.get(explained).text
-    waiting, seen, failed = deque(["/", "/sites", explained]), Counter(), []
-    while waiting:
-        address = waiting.popleft()
-        path = address.partition("?")[0]
-        if seen[path] < SAMPLES:
-            seen[path] += 1
-            response = browser.get(address)
-            if response.status_code >= 500:
-                failed.append(address)
-            waiting += map(html.unescape, LINK.findall(response.text))
-    assert failed == []
+    seen = visited(browser, explained)
+    assert [one.url for answers in seen.values() for one in answers if one.status_code >= 500] == []
     assert len(seen) > 20

@@ -8,9 +8,13 @@ from starlette.websockets import WebSocketDisconnect
 
 from crawlers.errors import ConfigError
 from crawlers.web.serving import access_on
-from tests.unit.web.conftest import HOST, PORT
+from tests.unit.web.conftest import FORM, HOST, PORT
 
 PASSWORD = "a long password"
+
+
+def token_of(browser):
+    return FORM.search(browser.get("/").text)[1]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8060", "127.0.0.1", "127.0.0.1:80", "localhost", ""])
@@ -38,28 +42,20 @@ def test_all_routes_that_change_something_need_the_token(browser, crawl_id):
     assert posted >= 10
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"origin": "http://evil.example"},
-        {"origin": "null"},
-        {"origin": "http://127.0.0.1:9999"},
-        {"sec-fetch-site": "cross-site"},
-        {"sec-fetch-site": "same-site"},
-    ],
-    ids=str,
-)
-def test_form_of_another_site_is_refused_even_with_the_token(browser, crawl_id, headers):
-    token = browser.client.get("/").text.partition('name="csrf" value="')[2].partition('"')[0]
-    response = browser.client.post("/preferences", data={"csrf": token}, headers=headers)
+FOREIGN = [("origin", "http://evil.example"), ("origin", "null"), ("origin", "http://127.0.0.1:9999")]
+FOREIGN += [("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site")]
+
+
+@pytest.mark.parametrize("header", FOREIGN, ids=str)
+def test_form_of_another_site_is_refused_even_with_the_token(browser, crawl_id, header):
+    response = browser.client.post("/preferences", data={"csrf": token_of(browser)}, headers=[header])
     assert (response.status_code, "another site" in response.text) == (403, True)
 
 
 def test_token_of_another_session_is_refused(open_panel, crawl_id):
     mine, theirs = open_panel(), open_panel()
-    token = theirs.get("/").text.partition('name="csrf" value="')[2].partition('"')[0]
     mine.get("/")
-    assert mine.client.post("/preferences", data={"csrf": token}).status_code == 403
+    assert mine.client.post("/preferences", data={"csrf": token_of(theirs)}).status_code == 403
 
 
 @pytest.mark.parametrize("cookie", ["x", "eyJhbGciOiJub25lIn0.e30.", "\x00"])
@@ -71,28 +67,22 @@ def test_cookie_that_is_not_signed_by_us_is_no_session(open_panel, crawl_id, coo
 
 def test_panel_on_another_port_of_the_host_leaves_the_session_alone(open_panel, crawl_id):
     mine, theirs = open_panel(), open_panel(port=PORT + 1)
-    token = mine.get("/").text.partition('name="csrf" value="')[2].partition('"')[0]
+    token = token_of(mine)
     theirs.get("/")
     mine.client.cookies.update(theirs.client.cookies)  # as in a browser: cookies know no ports
     assert mine.client.post("/preferences", data={"csrf": token}).status_code == 303
 
 
-def test_password_opens_the_panel_in_a_new_session(open_panel, crawl_id):
+def test_password_opens_the_panel_in_a_new_session_whose_cookie_opens_nothing_after_it(open_panel, crawl_id):
     browser = open_panel(PASSWORD)
     browser.get("/login")
     before = browser.client.cookies[f"crawlers-session-{PORT}"]
     assert browser.post("/login", "/login", password=PASSWORD).headers["location"] == "/"
-    assert browser.client.cookies[f"crawlers-session-{PORT}"] != before
+    cookie = browser.client.cookies[f"crawlers-session-{PORT}"]
+    assert cookie != before
     assert "spring" in browser.get("/").text
     assert browser.post("/logout").headers["location"] == "/login"
     assert browser.get("/").headers["location"] == "/login"
-
-
-def test_cookie_of_a_session_that_was_logged_out_opens_nothing(open_panel, crawl_id):
-    browser = open_panel(PASSWORD)
-    browser.post("/login", "/login", password=PASSWORD)
-    cookie = browser.client.cookies[f"crawlers-session-{PORT}"]
-    browser.post("/logout")
     browser.client.cookies.set(f"crawlers-session-{PORT}", cookie)
     assert browser.get("/").headers["location"] == "/login"
 
@@ -141,12 +131,7 @@ def test_cookie_can_not_be_read_by_scripts_nor_sent_by_other_sites(browser, craw
     assert "SameSite=Strict" in cookie
 
 
-@pytest.mark.parametrize(
-    ("address", "password"), [("0.0.0.0", ""), ("192.0.2.1", ""), ("::", ""), ("0.0.0.0", "short")]
-)
-def test_address_that_others_reach_needs_a_password(address, password):
-    with pytest.raises(ConfigError, match="set WEB_PASSWORD, of at least 8 characters"):
-        access_on(address, PORT, password, [])
+NEEDS = "set WEB_PASSWORD, of at least 8 characters"
 
 
 @pytest.mark.parametrize("port", [-1, 0, 65536, 10**20])
@@ -155,15 +140,19 @@ def test_port_that_is_none_is_an_error_that_says_which_there_are(port):
         access_on("127.0.0.1", port, "", [])
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0"])
-def test_blank_password_is_none(address):
-    with pytest.raises(ConfigError, match="WEB_PASSWORD is blank"):
-        access_on(address, PORT, " " * 12, [])
-
-
-def test_host_that_is_no_address_is_an_error_that_says_what_to_write():
-    with pytest.raises(ConfigError, match=r"--host example.org is not an IP address; write for example 127\.0\.0\.1"):
-        access_on("example.org", PORT, "", [])
+@pytest.mark.parametrize(
+    ("address", "password", "message"),
+    [
+        ("127.0.0.1", " " * 12, "WEB_PASSWORD is blank"),
+        ("0.0.0.0", " " * 12, "WEB_PASSWORD is blank"),
+        ("example.org", "", r"--host example.org is not an IP address; write for example 127\.0\.0\.1"),
+        *((address, "", NEEDS) for address in ("0.0.0.0", "192.0.2.1", "::")),
+        ("0.0.0.0", "short", NEEDS),
+    ],
+)
+def test_address_or_password_that_can_not_be_is_an_error_that_says_what_to_write(address, password, message):
+    with pytest.raises(ConfigError, match=message):
+        access_on(address, PORT, password, [])
 
 
 @pytest.mark.parametrize(

@@ -25,16 +25,8 @@ def starter(sqlite, tmp_path):
         yield starter
 
 
-GARBAGE = [
-    b"",
-    b"<html>",
-    b"\xff",
-    b"[" * 100_000,
-    b"null",
-    b"[]",
-    b'{"status": "ok"}',
-    b'{"status": "ok", "jobid": 7}',
-]
+GARBAGE = [b"", b"<html>", b"\xff", b"[" * 100_000, b"null", b"[]"]
+GARBAGE += [b'{"status": "ok"}', b'{"status": "ok", "jobid": 7}']
 
 
 @pytest.mark.parametrize("answer", GARBAGE, ids=lambda answer: answer[:20].decode("latin-1"))
@@ -44,17 +36,10 @@ def test_garbage_is_one_sentence(starter, answer):
         starter.start("spring", COMMAND, {})
 
 
-JOBS = [
-    None,
-    7,
-    {},
-    [None, 7, {}],
-    [{"id": 7, "end_time": None}],
-    [{"id": "other", "end_time": "2026-11-23 05:00:00"}],
-]
+OTHERS = [[None, 7, {}], [{"id": 7, "end_time": None}], [{"id": "other", "end_time": "2026-11-23 05:00:00"}]]
 
 
-@pytest.mark.parametrize("finished", JOBS, ids=str)
+@pytest.mark.parametrize("finished", [None, 7, {}, *OTHERS], ids=str)
 def test_list_without_the_job_tells_no_end(starter, tmp_path, finished):
     JobRecord(tmp_path / RECORD).add(Job("spring", "extlinks/a"))
     starter.answer = json.dumps({"status": "ok", "finished": finished}).encode()

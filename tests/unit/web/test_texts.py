@@ -1,6 +1,6 @@
 import html
 import re
-from collections import Counter, deque
+from collections import defaultdict, deque
 
 import pytest
 from babel.messages.pofile import read_po
@@ -68,18 +68,23 @@ class Asked(NullTranslations):
     ugettext, ungettext = gettext, ngettext
 
 
+def visited(browser, *addresses):
+    """Return the paths of all pages that can be reached, each with some responses."""
+    waiting, seen = deque(["/", "/sites", *addresses]), defaultdict(list)
+    while waiting:
+        link = waiting.popleft()
+        answers = seen[link.partition("?")[0]]
+        if len(answers) < SAMPLES:
+            answers.append(browser.get(link))
+            waiting += map(html.unescape, LINK.findall(answers[-1].text))
+    return seen
+
+
 def test_every_text_that_pages_ask_for_is_known(browser, crawl_id, monkeypatch):
     asked = Asked()
     monkeypatch.setattr(templating, "translations", lambda language: asked)
     templating._environment.cache_clear()
-    waiting = deque(["/", "/sites", "/start", f"/crawls/{crawl_id}/explain?url=http://a.test/secret", "/no-such-page"])
-    seen = Counter()
-    while waiting:
-        link = waiting.popleft()
-        path = link.partition("?")[0]
-        if seen[path] < SAMPLES:
-            seen[path] += 1
-            waiting += map(html.unescape, LINK.findall(browser.get(link).text))
+    seen = visited(browser, "/start", f"/crawls/{crawl_id}/explain?url=http://a.test/secret", "/no-such-page")
     templating._environment.cache_clear()
     assert f"/crawls/{CRAWL}/reports/external-hosts" in seen
     assert asked.texts - set(texts()) == set()

@@ -11,12 +11,6 @@ from crawlers.web import panel as shared_panel
 from crawlers.web.kept_results import SMALL_WAITS, KeptResults, Outcome
 
 
-def data_of(response):
-    return json.loads(
-        re.search(r'<script type="application/json" id="graph">(.*?)</script>', response.text, re.DOTALL)[1]
-    )
-
-
 def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_is_there(open_panel, crawl_id):
     browser = open_panel(wait_s=0, threads=0)
     assert "Being computed since" in browser.get(f"/crawls/{crawl_id}/graph").text  # the sites are counted first
@@ -30,7 +24,8 @@ def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_
 
 def test_neighbourhood_of_a_url_is_that_of_its_site(browser, crawl_id):
     response = browser.get(f"/crawls/{crawl_id}/graph?url=a.test/untitled&hops=1")
-    assert {node[0] for node in data_of(response)["nodes"]} == {"http://a.test/untitled", "http://a.test/"}
+    data = re.search(r'<script type="application/json" id="graph">(.*?)</script>', response.text, re.DOTALL)[1]
+    assert {node[0] for node in json.loads(data)["nodes"]} == {"http://a.test/untitled", "http://a.test/"}
     assert '<option value="http://a.test" selected>' in response.text
 
 
