@@ -55,13 +55,8 @@ def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
     with Web(first=first) as web:
         for saved in (True, False):
             folder = f"result{saved}"
-            settings = {
-                "SAVE_DUPLICATES": saved,
-                "RESULT_FOLDER": folder,
-                "GRAPH_FORMATS": "gexf,csv",
-                "RESULT_TABLES": "",
-            }
-            assert project.crawl(web.hosts(), **settings).status == 0
+            settings = {"RESULT_FOLDER": folder, "GRAPH_FORMATS": "gexf,csv", "RESULT_TABLES": ""}
+            assert project.crawl(web.hosts(), SAVE_DUPLICATES=saved, **settings).status == 0
             graphs[saved] = {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()}
         assert graphs[True] == graphs[False]
         urls = [url for (url,) in project.query("SELECT url FROM page WHERE url LIKE '%copy%' ORDER BY id")]

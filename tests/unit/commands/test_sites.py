@@ -18,9 +18,8 @@ LIST = (
 
 
 def seeds(project):
-    return project.query(
-        "SELECT id, start_url, short_name, enabled, parallel, max_level, delay_s FROM seed ORDER BY id"
-    )
+    columns = "id, start_url, short_name, enabled, parallel, max_level, delay_s"
+    return project.query(f"SELECT {columns} FROM seed ORDER BY id")
 
 
 def test_site_is_added_with_names_and_limits_and_updated_with_new_ones(project):
@@ -50,9 +49,8 @@ def test_seeds_are_imported_listed_disabled_exported_and_removed(project):
     assert project.run("sites", "export", "out.csv").output == "out.csv: 2 seeds\n"
     assert project.run("sites", "export").output == (project.folder / "out.csv").read_bytes().decode().replace("\r", "")
     assert project.run("sites", "remove", "ZIN", "https://bin.example").status == 0
-    assert (
-        project.run("sites", "list", "--all").output == "no seeds yet; add some: scrapy sites add http://example.org\n"
-    )
+    said = project.run("sites", "list", "--all").output
+    assert said == "no seeds yet; add some: scrapy sites add http://example.org\n"
     assert project.run("sites", "import", "out.csv").status == 0
     assert seeds(project) == before
 
@@ -115,7 +113,5 @@ def test_closed_standard_output_is_not_an_error(project, monkeypatch):
     with os.fdopen(writing, "w") as output:
         monkeypatch.setattr(sys, "stdout", output)
         assert run_here(Command(), project.database_url, "list") == 0
-        assert (
-            run_here(Command(), project.database_url, "add", *(f"http://{number}.example" for number in range(1000)))
-            == 0
-        )
+        many = (f"http://{number}.example" for number in range(1000))
+        assert run_here(Command(), project.database_url, "add", *many) == 0

@@ -31,9 +31,8 @@ def test_folder_without_a_store_stays_so(tmp_path, monkeypatch, capsys, program,
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [program, "web"])
     assert run(monkeypatch, 8060) == 2
-    said = capsys.readouterr()
-    assert said.err == f"Error: DATABASE_URL: {tmp_path / 'crawl.sqlite'} does not exist; {remedy}\n"
-    assert said.out == ""
+    error = f"Error: DATABASE_URL: {tmp_path / 'crawl.sqlite'} does not exist; {remedy}\n"
+    assert capsys.readouterr() == ("", error)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -47,7 +46,5 @@ def test_address_is_announced_when_the_panel_has_its_port(tmp_path, monkeypatch,
         assert said.out == ""
         assert said.err.endswith(f"--port {port} can't be used: Address already in use; choose another --port\n")
     assert run(monkeypatch, port) == 0
-    assert (
-        capsys.readouterr().out
-        == f"The panel of sqlite:///crawl.sqlite is at http://127.0.0.1:{port}/; Ctrl-C ends it\n"
-    )
+    said = capsys.readouterr().out
+    assert said == f"The panel of sqlite:///crawl.sqlite is at http://127.0.0.1:{port}/; Ctrl-C ends it\n"

@@ -2,7 +2,6 @@
 
 import os
 import platform
-from functools import partial
 
 import pytest
 from sqlalchemy import update
@@ -30,12 +29,11 @@ def locks():
 def begun(database, locks):
     """A crawl that this process works on."""
     rows = [SiteRow(0, "http://a.test", 1, None, 1.0), SiteRow(0, "http://b.test", 1, None, 1.0)]
-    hold = partial(hold_lock, database, locks)
+
+    def hold(worker_id):
+        locks.append(WorkerLock(database, worker_id))
+
     return crawls.begin(database, "mine", "sitegraph", rows, {"settings": {}}, 0.0, hold=hold)
-
-
-def hold_lock(database, locks, worker_id):
-    locks.append(WorkerLock(database, worker_id))
 
 
 def lines_of(capsys):

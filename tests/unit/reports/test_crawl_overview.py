@@ -7,8 +7,9 @@ from sqlalchemy import insert, update
 
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
 from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import crawl, crawler_setting, worker
+from crawlers.storage.schema.tables import SettingRow, crawl, worker
 from tests.support.stored_crawl import later_crawl, stored_crawl
+from tests.support.stored_rows import write_rows
 
 WORKER = {"machine": "m", "process": 1, "version": "1", "state": "active", "joined_at": 1e9, "beat_at": 1e9}
 
@@ -21,11 +22,9 @@ def test_workers_whose_processes_have_died_are_not_counted(database):
         rows = [{**WORKER, "id": number, "crawl_id": 1, "used": 10, "status": status} for number in (1, 2)]
         connection.execute(insert(worker), rows)
     lock = WorkerLock(database, 2)
-    try:
-        [one] = crawls_overview(database, 20)
-        assert (one.workers, one.pages_per_s, one.used) == (1, 2.5, 20)
-    finally:
-        lock.release()
+    [one] = crawls_overview(database, 20)
+    lock.release()
+    assert (one.workers, one.pages_per_s, one.used) == (1, 2.5, 20)
     assert crawl_overview(database, 1).workers == 0
 
 
@@ -37,8 +36,8 @@ def test_progress_is_the_share_of_the_budget_or_of_the_urls(database):
     assert (counts.pages, counts.redirects, counts.errors, counts.not_requested) == (134, 3, 2, 3)
     assert one._replace(counts=counts).share == 1.0
     assert one._replace(counts=counts._replace(waiting=139)).share == 0.5
+    write_rows(database, SettingRow(1, "PAGE_BUDGET", "40"))
     with database.write() as connection:
-        connection.execute(insert(crawler_setting), {"crawl_id": 1, "name": "PAGE_BUDGET", "value": "40"})
         connection.execute(update(crawl).values(earlier_pulls=10))
     assert crawl_overview(database, 1).share == 0.25
 

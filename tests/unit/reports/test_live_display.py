@@ -10,11 +10,10 @@ from rich.console import Console
 from crawlers.reports import live_display
 from crawlers.reports.crawl_overview import CrawlOverview, SiteProgress
 from crawlers.reports.live_display import MAX_SITES, AboveDisplay, LiveDisplay, progress_table
-from crawlers.storage import crawls
-from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.url_counts import UrlCounts
 from crawlers.storage.worker_queries import set_control
 from crawlers.storage.workers import PAUSE
+from tests.support.stored_rows import begin
 
 
 def test_lines_are_printed_when_they_are_complete_and_whole():
@@ -49,8 +48,7 @@ def test_handlers_and_standard_error_are_as_before(monkeypatch):
 def test_display_shows_what_the_store_says(sqlite, monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr("sys.stderr", screen)
-    rows = [SiteRow(0, "http://a.test", 1, None, 1.0)]
-    begun = crawls.begin(sqlite, "spring", "sitegraph", rows, {"settings": {"PAGE_BUDGET": 500}}, 0.0)
+    begun = begin(sqlite, "http://a.test", name="spring", mission="sitegraph", PAGE_BUDGET=500)
     set_control(sqlite, begun.id, PAUSE)
     display = LiveDisplay(f"sqlite:///{sqlite.path}", "spring")
     display.refresh()

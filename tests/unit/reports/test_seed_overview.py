@@ -1,21 +1,15 @@
 """The list of sites, and what the latest crawl found out about each."""
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import update
 
 from crawlers.items import State
-from crawlers.reports.seed_overview import (
-    SeedFigures,
-    SeedState,
-    chosen_lines,
-    seed_figures,
-    seed_lines,
-    site_details,
-)
-from crawlers.storage.schema.tables import crawler_setting, page, pull, site
+from crawlers.reports.seed_overview import SeedFigures, SeedState, chosen_lines, seed_figures, seed_lines, site_details
+from crawlers.storage.schema.tables import PullRow, SettingRow, page, site
 from crawlers.storage.seeds import save_seeds
 from crawlers.storage.url_counts import UrlCounts
 from tests.support.stored_crawl import stored_crawl
+from tests.support.stored_rows import write_rows
 
 A, NEW = "http://a.test", "http://new.test"
 NOTHING = SeedFigures({}, {})
@@ -37,15 +31,14 @@ def found(database, *arguments, figures=NOTHING, **options):
 
 def test_lines_have_the_state_of_the_latest_crawl(stored):
     figures = seed_figures(stored)
-    first, second, third = seed_lines(stored)
-    assert (first.seed.site, first.state, first.problem) == (A, SeedState.AVAILABLE, None)
-    assert (first.crawl_id, figures.counts[first.site_id].pages, figures.counts[first.site_id].errors) == (1, 4, 2)
-    assert (second.state, second.problem, figures.counts[second.site_id].pages) == (
-        SeedState.UNAVAILABLE,
-        "not_reachable timeout",
-        130,
-    )
-    assert (third.state, third.crawl_id, third.site_id) == (SeedState.NEVER, None, None)
+    lines = seed_lines(stored)
+    assert [(line.seed.site, line.state, line.problem, line.crawl_id) for line in lines] == [
+        (A, SeedState.AVAILABLE, None, 1),
+        ("http://c.test", SeedState.UNAVAILABLE, "not_reachable timeout", 1),
+        (NEW, SeedState.NEVER, None, None),
+    ]
+    assert [figures.counts[line.site_id].pages for line in lines[:2]] == [4, 130]
+    assert (figures.counts[lines[0].site_id].errors, lines[2].site_id) == (2, None)
 
 
 def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
@@ -60,8 +53,7 @@ def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
 
 @pytest.mark.both_stores
 def test_lines_are_sorted_by_what_the_latest_crawls_counted(stored):
-    with stored.write() as connection:
-        connection.execute(insert(pull), {"site_id": 1, "page_id": 1, "reward": 5.0, "ended_at": 1e9})
+    write_rows(stored, PullRow(1, 1, 5.0, 1e9))
     figures = seed_figures(stored)
     other = "http://c.test"
     assert found(stored, by="pages", figures=figures) == [A, other, NEW]
@@ -82,13 +74,12 @@ def test_details_are_those_of_the_latest_crawl(stored):
     with stored.write() as connection:
         values = {"robots_status": 200, "robots_text": robots, "robots_at": 5.0, "parallel": 4, "delay_s": 0.5}
         connection.execute(update(site).where(site.c.id == 1).values(**values))
-        connection.execute(insert(crawler_setting), {"crawl_id": 1, "name": "USER_AGENT", "value": "mine/1.0"})
         connection.execute(update(page).where(page.c.state == int(State.FAILED)).values(reason="timeout"))
+    write_rows(stored, SettingRow(1, "USER_AGENT", "mine/1.0"))
     details = site_details(stored, A)
     assert details.counts == UrlCounts(4, 0, 3, errors=2, not_pages=0, not_requested=3, deepest=1)
     assert details.levels == [(0, 1), (1, 3)]
     assert details.errors == [("status 404", 1), ("timeout", 1)]
     assert details.external_urls == 3
-    row = details.row
-    assert (row.parallel, row.delay_s, details.robots_delay_s) == (4, 0.5, 7.0)
-    assert (row.robots_status, row.robots_text, row.robots_at) == (200, robots, 5.0)
+    assert details.robots_delay_s == 7.0
+    assert {name: getattr(details.row, name) for name in values} == values

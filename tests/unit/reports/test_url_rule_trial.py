@@ -1,14 +1,14 @@
 """URL rules that are tried on what the store has."""
 
 import pytest
-from sqlalchemy import insert, update
 
 from crawlers.algorithms.news.url_prior import MAX_LABELS
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.items import State
 from crawlers.reports.url_rule_trial import SAMPLE, by_prior, decision, trial
-from crawlers.storage.schema.news_tables import PageLabelRow, url_rule
-from crawlers.storage.schema.tables import crawler_setting
+from crawlers.storage.news.stored_rules import add_rule
+from crawlers.storage.schema.news_tables import PageLabelRow
+from crawlers.storage.schema.tables import SettingRow
 from tests.support.news_store import SITE, NewsStore
 
 NEVER = lambda: False  # noqa: E731
@@ -19,10 +19,8 @@ def news(database):
     return NewsStore(database, sites=(SITE, "http://sport.one.example"))
 
 
-def add(news, domain, regex, weight=1.0, origin="hand"):
-    with news.database.write() as connection:
-        row = {"domain": domain, "regex": regex, "weight": weight, "origin": origin}
-        return connection.execute(insert(url_rule).values(row)).inserted_primary_key[0]
+def add(news, regex, weight):
+    return add_rule(news.database, "one.example", regex, weight).number
 
 
 def decided(news, url):
@@ -32,11 +30,11 @@ def decided(news, url):
 
 
 def test_rule_of_the_highest_weight_decides_unless_one_forbids(news):
-    low, high = add(news, "one.example", "/news/.*", 0.5), add(news, "one.example", "/news/[0-9]+", 0.9)
+    low, high = add(news, "/news/.*", 0.5), add(news, "/news/[0-9]+", 0.9)
     assert decided(news, f"{SITE}/news/7") == ([high, low], high)
     assert decided(news, f"{SITE}/news/x") == ([low], low)
     assert decided(news, f"{SITE}/") == ([], None)
-    forbids = add(news, "one.example", ".*/7", 0.0)
+    forbids = add(news, ".*/7", 0.0)
     assert decided(news, f"{SITE}/news/7") == ([high, low, forbids], forbids)
     assert decided(news, "http://www.one.example:8080/news/x") == ([low], low)
     assert decided(news, "http://none.test/news/7") == ([], None)
@@ -77,9 +75,7 @@ def test_samples_and_trials_are_bounded(news):
 @pytest.fixture
 def with_prior(news):
     """A crawl that has a prior, which learns."""
-    of_crawl = {"crawl_id": news.id, "name": "NEWS_RULES", "value": "learnt"}
-    with news.database.write() as connection:
-        connection.execute(insert(crawler_setting), of_crawl)
+    news.write(SettingRow(news.id, "NEWS_RULES", "learnt"))
     return news
 
 
@@ -117,6 +113,5 @@ def test_prior_learns_as_many_labels_as_that_of_the_crawl(with_prior):
 
 
 def test_crawl_without_learnt_rules_has_no_prior(with_prior):
-    with with_prior.database.write() as connection:
-        connection.execute(update(crawler_setting).where(crawler_setting.c.name == "NEWS_RULES").values(value="manual"))
+    with_prior.write(SettingRow(with_prior.id, "NEWS_RULES", "manual"))
     assert probability(with_prior) is None
