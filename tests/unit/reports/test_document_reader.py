@@ -16,9 +16,9 @@ def news(database):
     return NewsStore(database)
 
 
-def read(news, number, version=None, is_over=NEVER, crawl_id=None):
+def read(news, number, version=None, is_over=NEVER):
     with news.database.read() as connection:
-        return read_document(connection, crawl_id or news.id, number, version, is_over)
+        return read_document(connection, news.id, number, version, is_over)
 
 
 @pytest.mark.both_stores
@@ -30,14 +30,8 @@ def test_versions_can_be_read(news):
     assert (latest.row.title, latest.paragraphs, latest.row.version) == ("Second", ["New."], 2)
     assert (old.row.title, old.paragraphs, old.row.version, old.latest) == ("First", ["Old."], 1, 2)
     assert (old.row.published, old.row.published_at) == (None, 1.0)
-    assert read(news, number, 3) is None
-
-
-def test_document_of_another_crawl_is_none(news, database):
-    other = NewsStore(database, "other")
-    number = other.document("/a", 50.0)
-    assert read(news, number) is None
-    assert read(news, 99) is None
+    assert read(news, number, 3) is read(news, 99) is None
+    assert read(NewsStore(news.database, "other"), number) is None
 
 
 def test_copies_are_found_whatever_their_number(news, monkeypatch):

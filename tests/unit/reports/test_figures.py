@@ -70,18 +70,10 @@ HOSTILE = "http://a.test/<script>alert(1)</script>&\0$\\frac{1}{2}$"
 
 
 def circle(size):
-    nodes = [
-        MapNode(HOSTILE if n == 0 else f"http://a.test/{n}", "", 1, 1, 1, 100.0 * n, 100.0 * (n % 7), 5.0, "#4e79a7")
-        for n in range(size)
-    ]
-    return GraphMap(
-        "a.test",
-        nodes,
-        [(n, (n + 1) % size) for n in range(size)],
-        size + 1,
-        size,
-        [Meaning("level %(name)s", "1", "#4e79a7")],
-    )
+    urls = [HOSTILE, *(f"http://a.test/{n}" for n in range(1, size))]
+    nodes = [MapNode(url, "", 1, 1, 1, 100.0 * n, 100.0 * (n % 7), 5.0, "#4e79a7") for n, url in enumerate(urls)]
+    edges = [(n, (n + 1) % size) for n in range(size)]
+    return GraphMap("a.test", nodes, edges, size + 1, size, [Meaning("level %(name)s", "1", "#4e79a7")])
 
 
 def test_equal_maps_give_equal_files_with_escaped_names(tmp_path):

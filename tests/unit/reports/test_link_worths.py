@@ -6,10 +6,9 @@ import pytest
 from crawlers.algorithms.ranking.link_features import link_features, text_of
 from crawlers.items import LinkPlace
 from crawlers.reports.link_worths import feature_worths
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
 from tests.support.scored_store import A, Linked, store
-from tests.support.stored_rows import write_changes_of
+from tests.support.stored_rows import write_rows
 
 POOR, RICH = [f"{A}/docs/{n}" for n in range(4)], [f"{A}/news/story-{n}" for n in range(4)]
 
@@ -18,12 +17,10 @@ POOR, RICH = [f"{A}/docs/{n}" for n in range(4)], [f"{A}/news/story-{n}" for n i
 def crawl(database):
     """A crawl that read pages in two folders, of which one brings links; their links stand at one place."""
     found = store(database, [Linked(f"{A}/"), *(Linked(url) for url in (*POOR, *RICH))], order="bfs")
-    changes = ChangeSet()
     for url in (*POOR, *RICH):
-        features = link_features(A, url, 0, 0, LinkPlace("ul/li", "ul/li", ""))
-        changes.add(LinkFeaturesRow(found.pages[url], text_of(np.array(features, np.uint32))))
-        changes.add(PullRow(found.sites[A], found.pages[url], 9.0 if url in RICH else 0.0, 0.0))
-    write_changes_of(database, changes)
+        features = text_of(np.array(link_features(A, url, 0, 0, LinkPlace("ul/li", "ul/li", "")), np.uint32))
+        pull = PullRow(found.sites[A], found.pages[url], 9.0 if url in RICH else 0.0, 0.0)
+        write_rows(database, LinkFeaturesRow(found.pages[url], features), pull)
     return found
 
 

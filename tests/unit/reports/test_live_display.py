@@ -31,18 +31,15 @@ def test_handlers_and_standard_error_are_as_before(monkeypatch):
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     handler = logging.StreamHandler()
-    logging.root.addHandler(handler)
-    try:
-        display = live_display.Terminal()
-        display.start()
-        assert handler.stream is sys.stderr is not stream
-        sys.stderr.write("begun")
-        display.stop()
-        display.stop()
-        assert handler.stream is sys.stderr is stream
-        assert stream.getvalue().endswith("begun")
-    finally:
-        logging.root.removeHandler(handler)
+    monkeypatch.setattr(logging.root, "handlers", [handler])
+    display = live_display.Terminal()
+    display.start()
+    assert handler.stream is sys.stderr is not stream
+    sys.stderr.write("begun")
+    display.stop()
+    display.stop()
+    assert handler.stream is sys.stderr is stream
+    assert stream.getvalue().endswith("begun")
 
 
 def test_display_shows_what_the_store_says(sqlite, monkeypatch):

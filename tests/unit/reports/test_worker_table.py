@@ -75,19 +75,15 @@ def test_ended_workers_are_counted_and_shown_on_demand():
 
 
 def test_crawl_without_a_worker_is_one_sentence():
-    assert (
-        sentence(nobody_works(CRAWL._replace(state="finished"), IDLE))
-        == "Crawl spring (number 3) is finished; nobody works on it"
-    )
-    stopped = CRAWL._replace(state="interrupted")
-    for budget in (0, 6):
-        assert sentence(nobody_works(stopped, IDLE._replace(budget=budget, used=5))) == (
-            "Nobody works on the crawl spring (number 3); the command that began it resumes it"
-        )
-    assert sentence(nobody_works(stopped, IDLE._replace(budget=5, used=5))) == (
-        "Nobody works on the crawl spring (number 3); the budget of 5 pages is used up; resume the crawl with a larger "
-        "PAGE_BUDGET"
-    )
+    resumes = "Nobody works on the crawl spring (number 3); the command that began it resumes it"
+    used_up = "the budget of 5 pages is used up; resume the crawl with a larger PAGE_BUDGET"
+    for state, budget, said in (
+        ("finished", 0, "Crawl spring (number 3) is finished; nobody works on it"),
+        ("interrupted", 0, resumes),
+        ("interrupted", 6, resumes),
+        ("interrupted", 5, f"Nobody works on the crawl spring (number 3); {used_up}"),
+    ):
+        assert sentence(nobody_works(CRAWL._replace(state=state), IDLE._replace(budget=budget, used=5))) == said
 
 
 SITE = SiteLine("http://a.test", 2, True, 5, 0, None, None, True, False)

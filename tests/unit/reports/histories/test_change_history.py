@@ -3,11 +3,10 @@
 from crawlers.items import State
 from crawlers.reports.histories.change_history import change_events
 from crawlers.reports.histories.history import SHOWN
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
 from tests.support import histories
 from tests.support.scored_store import A, Linked, store
-from tests.support.stored_rows import write_changes_of
+from tests.support.stored_rows import write_rows
 
 PAGES = [
     Linked(f"{A}/", (f"{A}/came", f"{A}/more", f"{A}/more")),
@@ -17,11 +16,8 @@ PAGES = [
 
 def history(database, crawl, changes=(), links=()):
     home = crawl.pages[f"{A}/"]
-    changes = ChangeSet(
-        *(PageChangeRow(home, *change) for change in changes),
-        *(LinkChangeRow(home, crawl.pages[f"{A}/{name}"], *change) for name, *change in links),
-    )
-    write_changes_of(database, changes)
+    write_rows(database, *(PageChangeRow(home, *change) for change in changes))
+    write_rows(database, *(LinkChangeRow(home, crawl.pages[f"{A}/{name}"], *change) for name, *change in links))
     with database.read() as connection:
         return histories.lines(change_events(connection, home))
 
@@ -41,12 +37,8 @@ def test_earlier_versions_are_listed_in_order_of_time(database):
 
 def test_links_are_added_removed_and_change_their_count(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
-    links = [
-        ("came", 30.0, None, 0),
-        ("gone", 30.0, None, 0),
-        ("gone", 40.0, 35.0, 1),
-        ("more", 50.0, 45.0, 1),
-    ]
+    links = [(name, 30.0, None, 0) for name in ("came", "gone")]
+    links += [("gone", 40.0, 35.0, 1), ("more", 50.0, 45.0, 1)]
     lines = history(database, store(database, PAGES), changes, links)
     assert lines[1] == "  its links changed 4 times"
     assert lines[3:] == [

@@ -3,6 +3,7 @@
 import pytest
 from sqlalchemy import select
 
+from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.reports.histories.document_history import document_history
@@ -24,18 +25,13 @@ def history(crawl, number):
         return histories.lines(document_history(connection, crawl.id, row))
 
 
-def key_of(crawl, number):
-    with crawl.database.read() as connection:
-        return connection.execute(select(page.c.key).where(page.c.id == number)).scalar_one()
-
-
 @pytest.mark.both_stores
 def test_document_has_its_announcement_rule_and_versions(database):
     crawl = NewsStore(database)
     feed = crawl.poll("/rss", "feed", 5.0)
     about = {"authors": '["Ada", "Bob"]', "section": "sport", "canonical": f"{SITE}/1"}
     number = crawl.document("/news/1", 60.0, title="First", text="x" * 1500, published="1970-01-01", **about)
-    crawl.write(FeedItemRow(feed, key_of(crawl, number), 30.0, 40.0, "A title"))
+    crawl.write(FeedItemRow(feed, url_key(f"{SITE}/news/1"), 30.0, 40.0, "A title"))
     rule = stored_rules.add_rule(crawl.database, "one.example", "/news/.+", 0.5)
     announced = [
         f"  1970-01-01 00:00:40+00:00 announced by {SITE}/rss",
