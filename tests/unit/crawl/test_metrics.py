@@ -9,7 +9,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from crawlers import __version__
 from crawlers.crawl.metrics import LATENESS_S, SUM_S, CrawlMetrics
 from crawlers.items import SiteLimits, State
-from tests.support.opened_crawl import OpenedCrawl
 
 LATENESS = "crawlers_reactor_lateness_seconds"
 AGE = ("crawlers_oldest_waiting_url_age_seconds", "")
@@ -18,9 +17,9 @@ AGE = ("crawlers_oldest_waiting_url_age_seconds", "")
 class Measured:
     """A crawl of three sites, and its metrics at a time that the test sets."""
 
-    def __init__(self, url):
+    def __init__(self, begin):
         sites = [SiteLimits(f"http://{name}.test") for name in "abc"]
-        self.opened = OpenedCrawl(url, mission={"sites": sites}, CRAWL="night", SITE_PARALLEL=2)
+        self.opened = begin(mission={"sites": sites}, CRAWL="night", SITE_PARALLEL=2)
         self.now = 0.0
         self.metrics = CrawlMetrics(self.opened.crawl, "sitegraph", lambda: self.opened.stats, lambda: self.now)
         self.registry = CollectorRegistry()
@@ -49,10 +48,8 @@ class Measured:
 
 
 @pytest.fixture
-def measured(sqlite_url):
-    measured = Measured(sqlite_url)
-    yield measured
-    measured.opened.kill()
+def measured(begin):
+    return Measured(begin)
 
 
 def test_names_follow_the_conventions_and_every_value_is_there_from_the_start(measured):
@@ -67,10 +64,9 @@ def test_names_follow_the_conventions_and_every_value_is_there_from_the_start(me
 
 def test_stats_become_counters_every_second(measured):
     lease = measured.opened.lease()
-    measured.step(0.9)
-    assert measured.scraped()["crawlers_urls", "leased"] == 0
-    measured.step(1.0)
-    assert measured.scraped()["crawlers_urls", "leased"] == 1
+    for now, leased in ((0.9, 0), (1.0, 1)):
+        measured.step(now)
+        assert measured.scraped()["crawlers_urls", "leased"] == leased
     measured.opened.end(lease, "/x", state=State.REFUSED, status=404)
     measured.opened.stats.update({"downloader/response_bytes": 10**12, "news/changed": 4})
     measured.opened.crawl.session.writer.flush()
@@ -103,8 +99,7 @@ def test_lateness_is_a_cumulative_histogram(measured):
     measured.step(2.0)
     found = measured.scraped()
     assert [found[f"{LATENESS}_bucket", le] for le in ("0.001", "0.25", "0.5", "30.0", "+Inf")] == [3, 3, 4, 4, 5]
-    assert found[f"{LATENESS}_count", ""] == 5
-    assert found[f"{LATENESS}_sum", ""] == 0.001 + 0.3 + 1000.0
+    assert (found[f"{LATENESS}_count", ""], found[f"{LATENESS}_sum", ""]) == (5, 0.001 + 0.3 + 1000.0)
 
 
 def test_store_that_can_not_be_read_ends_nothing(measured):

@@ -30,6 +30,13 @@ def reject(page):
     raise BUG
 
 
+def check_failure(crawl, kind, text):
+    """Check that a failure has ended the crawl."""
+    assert isinstance(crawl.crawl.control.failure, kind)
+    assert text in str(crawl.crawl.control.failure)
+    assert crawl.stopped == ["store_failed"]
+
+
 # Failures
 
 
@@ -38,9 +45,7 @@ def test_bug_while_a_page_is_stored_ends_the_crawl(opened, policy, caplog):
     policy.decides = reject
     lease = crawl.lease()
     crawl.end(lease)
-    assert isinstance(crawl.crawl.control.failure, FrontierError)
-    assert str(crawl.crawl.control.failure) == f"{SITE}/ can't be stored: ValueError a bug; please report it"
-    assert crawl.stopped == ["store_failed"]
+    check_failure(crawl, FrontierError, f"{SITE}/ can't be stored: ValueError a bug; please report it")
     assert "Internal error" in caplog.messages
     assert crawl.pages()["/"] == (State.WAITING, "")
 
@@ -60,8 +65,7 @@ def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
     needed = crawl.robots()
     break_store(crawl)
     crawl.crawl.record_robots(needed.site_id, 404, None)
-    assert isinstance(crawl.crawl.control.failure, StoreError)
-    assert crawl.stopped == ["store_failed"]
+    check_failure(crawl, StoreError, "")
 
 
 def test_crawl_that_can_not_begin_leaves_the_store_to_the_next_one(opened):
@@ -168,8 +172,7 @@ def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, mon
     crawl.fail(crawl.crawl.frontier.leased(1))
     crawl.crawl.session.writer._thread.join()
     crawl.round()
-    assert crawl.stopped == ["store_failed"]
-    assert str(crawl.crawl.control.failure) == "the file was removed"
+    check_failure(crawl, StoreError, "the file was removed")
 
 
 # Levels of orders that are not breadth-first
@@ -216,9 +219,7 @@ def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
         connection.execute("DROP TABLE link")
     asyncio.run(crawl.crawl.correct_levels())
-    assert isinstance(crawl.crawl.control.failure, StoreError)
-    assert "no such table: link" in str(crawl.crawl.control.failure)
-    assert crawl.stopped == ["store_failed"]
+    check_failure(crawl, StoreError, "no such table: link")
     assert not crawl.crawl.has_unsettled_levels
 
 
@@ -227,8 +228,7 @@ def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
     drained(crawl)
     break_store(crawl)
     asyncio.run(crawl.crawl.correct_levels())
-    assert crawl.crawl.control.failure is None
-    assert (crawl.stopped, crawl.wakes) == ([], 0)
+    assert (crawl.crawl.control.failure, crawl.stopped, crawl.wakes) == (None, [], 0)
 
 
 def test_outputs_are_written_when_the_server_knows_how_many_pages_there_are(postgresql_socket):

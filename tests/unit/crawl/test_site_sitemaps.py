@@ -8,7 +8,7 @@ from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapContent, SitemapNeeded
 from crawlers.extraction.response import WebResponse
 from crawlers.items import SiteLimits, State
-from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
+from tests.support.opened_crawl import NOW, SITE, target
 
 READS = {"reads_sitemaps": True}
 NONE = "User-agent: *\nDisallow: /no/\n"
@@ -59,13 +59,6 @@ class Reads:
         self.crawl.session.commit()
         rows = self.opened.rows("SELECT url FROM sitemap_url ORDER BY url")
         return [url.removeprefix(SITE) for (url,) in rows]
-
-    def resumed(self):
-        """Return the crawl as the next run finds it after a kill."""
-        self.opened.kill()
-        self.opened = OpenedCrawl(self.opened.url, None, READS)
-        self.crawl = self.opened.crawl
-        return self
 
 
 @pytest.fixture
@@ -181,21 +174,21 @@ def test_a_crawl_that_goes_on_reads_what_was_not_read(reads, killed_after):
     crawl = reads()
     for step in steps[:killed_after]:
         crawl.reads(*step)
-    crawl = crawl.resumed()
+    crawl.opened.kill()
+    crawl = reads()
     for step in steps[killed_after:]:
         crawl.reads(*step)
     assert crawl.opened.lease().url == f"{SITE}/"
     assert crawl.listed() == ["/x", "/y"]
     assert [row[:2] for row in crawl.stored()] == [("/sitemap.xml", 1), ("/1.xml", 1), ("/2.xml", 1)]
-    crawl.opened.kill()
 
 
-def test_names_in_a_stored_robots_txt_are_those_that_are_read(reads, opened):
+def test_names_in_a_stored_robots_txt_are_those_that_are_read(reads):
     crawl = reads(ROBOTSTXT_OBEY=True)
     crawl.robots(f"Sitemap: {SITE}/a.xml")
     crawl.needs("/a.xml")
     crawl.opened.kill()
-    later = Reads(opened, ROBOTSTXT_OBEY=True)
+    later = reads(ROBOTSTXT_OBEY=True)
     later.reads("/a.xml", urlset("/x"))
     assert later.opened.lease().url == f"{SITE}/"
 

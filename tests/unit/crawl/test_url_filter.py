@@ -68,11 +68,10 @@ def test_stored_page_of_a_former_address_is_not_selected():
     selection = UrlSelection(exclude=["/x/"])
     stored = StoredSelection(UrlFilter(selection=selection).reason_against, selection, Normalization())
     row = SiteRow(1, "http://a.example", 1, None, 0.0, aliases=("https://a.example",))
-    assert stored.reason_against(row, "https://a.example/y", 1) is None
-    assert stored.reason_against(row, "https://a.example/x", 0) is None
-    assert stored.reason_against(row, "https://a.example/x", 1) == "excluded /x/"
-    gone = "other_address http://b.example http://a.example"
-    assert stored.reason_against(row, "http://b.example/", 0) == gone
+    pages = {("https://a.example/y", 1): None, ("https://a.example/x", 0): None}
+    pages[("https://a.example/x", 1)] = "excluded /x/"
+    pages[("http://b.example/", 0)] = "other_address http://b.example http://a.example"
+    assert {page: stored.reason_against(row, *page) for page in pages} == pages
     one_address = SiteRow(1, "http://a.example", 1, None, 0.0)
     everything = StoredSelection(UrlFilter().reason_against, UrlSelection(), Normalization())
     assert everything.fingerprint(one_address) == ""

@@ -38,8 +38,7 @@ def read(database):
 def test_parts_of_any_size_give_the_same(read, monkeypatch, chunk):
     monkeypatch.setattr(site_start, "CHUNK", chunk)
     start = read()
-    assert start.counts == {State.WAITING: 4, State.DONE: 1}
-    assert start.is_available
+    assert (start.counts, start.is_available) == ({State.WAITING: 4, State.DONE: 1}, True)
     assert start.known is not None
     assert start.known.keys.tolist() == list(KEYS)
     assert start.known.urls == {key: f"http://a.test/{n}" for n, key in enumerate(KEYS, 1) if n not in (3, 5)}

@@ -37,6 +37,10 @@ def told(weights, history):
     return scores
 
 
+def known(scores):
+    return [(scores.queue(page), scores.score(page), *scores.record(page)) for page in PAGES]
+
+
 def scored(scores):
     return {page: scores.score(page) for page in PAGES if scores.queue(page) == 0}
 
@@ -127,27 +131,23 @@ def test_scores_rise_with_each_part(weights, anchors, levels, ranks):
 def test_recalled_scores_continue_as_if_never_interrupted(weights, before, after):
     undisturbed, recalled = told(weights, before), TopicScores(weights)
     recalled.recall_totals(undisturbed.totals())
-    known = {event[1] for event in before if event[0] == "add_waiting"}
-    for page in known:
+    for page in {event[1] for event in before if event[0] == "add_waiting"}:
         recalled.recall(page, undisturbed.queue(page), undisturbed.record(page))
     for name, *arguments in after:
         ours, theirs = (getattr(scores, name)(*arguments) for scores in (recalled, undisturbed))
         assert list(ours or ()) == list(theirs or ())
     assert recalled.totals() == undisturbed.totals()
-    for page in PAGES:
-        assert recalled.queue(page) == undisturbed.queue(page)
-        assert recalled.record(page) == undisturbed.record(page)
-        assert recalled.score(page) == undisturbed.score(page)
+    assert known(recalled) == known(undisturbed)
 
 
 @given(mixes, events, pages, st.dictionaries(pages, st.floats(0, 1)))
 def test_page_is_read_once_and_a_repeated_batch_adds_nothing(weights, history, page, links):
     scores = told(weights, history)
     scores.fetched(page, links)
-    before = {one: (scores.queue(one), *scores.record(one)) for one in PAGES}
+    before = known(scores)
     assert scores.queue(page) == GONE
     assert not scores.fetched(page, links)
-    assert {one: (scores.queue(one), *scores.record(one)) for one in PAGES} == before
+    assert known(scores) == before
 
 
 def test_target_inherits_the_better_parts():

@@ -44,13 +44,9 @@ def test_cosines_are_shares(topic, text):
 
 def test_weight_of_a_term_grows_with_its_inverse_document_frequency():
     seen = DocumentFrequencies([["a", "b"], ["a"], ["a"], ["a", "a"]])
-    assert seen.documents == 4
-    assert seen.idf("a") == 1.0
-    assert seen.idf("b") == 1.0 + log(4)
-    assert seen.idf("never seen") == 1.0 + log(4)
-    assert DocumentFrequencies().idf("a") == 1.0
-
     b = 1.0 + log(4)
+    assert (seen.documents, *map(seen.idf, ["a", "b", "never seen"])) == (4, 1.0, b, b)
+    assert DocumentFrequencies().idf("a") == 1.0
     expected = (1 * 3 + b * 2 * b) / (sqrt(1 + b**2) * sqrt(9 + (2 * b) ** 2))
     assert Topic({"a": 1, "b": 1}).tf_idf_similarity({"a": 3, "b": 2}, seen) == pytest.approx(expected)
 

@@ -67,9 +67,7 @@ def test_same_link_of_two_pages_is_resolved_once():
 
 def test_cached_errors_hold_no_frames():
     found = LinkResolver().directory("http://h/")["http://["]
-    assert isinstance(found, BadUrl)
-    assert found.__traceback__ is None
-    assert found.__context__ is None
+    assert (type(found), found.__traceback__, found.__context__) == (BadUrl, None, None)
 
 
 def test_long_links_are_not_cached():

@@ -69,9 +69,8 @@ def test_given_feed_that_fails_at_first_is_a_feed_and_a_home_page_is_none(runs, 
     for _ in range(2):
         for lease in crawl.leases(NOW + 9 * HOUR).values():
             crawl.end(lease, state=State.FAILED, status=0, reason="timeout")
-    assert crawl.poll("/rss") == (FEED, 2, 0)
-    assert crawl.poll("/map.xml") == (SITEMAP, 2, 0)
-    assert crawl.poll("/") == (HOME, 2, 0)
+    polls = [crawl.poll(path) for path in ("/rss", "/map.xml", "/")]
+    assert polls == [(FEED, 2, 0), (SITEMAP, 2, 0), (HOME, 2, 0)]
     assert sorted(caplog.messages) == [
         f"feed {SITE}/rss of {SITE}: timeout",
         f"sitemap {SITE}/map.xml of {SITE}: timeout",
