@@ -22,8 +22,8 @@ from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.membership import Membership
-from crawlers.crawl.order_check import check_order
 from crawlers.crawl.rewards import Rewards
+from crawlers.crawl.spec import check_order
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.values import Candidate

@@ -11,7 +11,6 @@ from crawlers.extraction.decompression import decompressed
 from crawlers.reasons import Reason
 
 MAX_INFLATED = 50_000_000  # bytes; the limit of the sitemap protocol
-GZIP = b"\x1f\x8b"
 
 _CHUNK = 1024  # lost before a damaged position
 _GZIP_WINDOW = 31  # makes zlib expect a gzip header, with any window size
