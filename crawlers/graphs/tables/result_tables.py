@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.graphs.tables import broken_links, external_table, page_table, redirect_table
-from crawlers.graphs.tables.broken_links import broken_link_rows
-from crawlers.graphs.tables.external_table import external_rows
-from crawlers.graphs.tables.page_table import page_rows
-from crawlers.graphs.tables.redirect_table import redirect_rows
+from crawlers.graphs.tables import link_tables, page_table
+from crawlers.graphs.tables.link_tables import broken_link_rows, external_rows, redirect_rows
 from crawlers.storage.crawl_results import site_has_pages
 from crawlers.storage.files.csv_tables import write_table
 from crawlers.storage.files.names import file_stem
@@ -39,16 +36,20 @@ TABLES = {
     "pages": ResultTable(
         page_table.COLUMNS,
         "URL",
-        lambda database, site: page_rows(database, site.id, SiteGraph(database, site.id, site.site)),
+        lambda database, site: page_table.page_rows(database, site.id, SiteGraph(database, site.id, site.site)),
     ),
     BROKEN_LINKS: ResultTable(
-        broken_links.COLUMNS, "broken link", lambda database, site: broken_link_rows(database, site.id)
+        link_tables.BROKEN_COLUMNS,
+        "broken link",
+        lambda database, site: broken_link_rows(database, site.id),
     ),
     "redirects": ResultTable(
-        redirect_table.COLUMNS, "redirect", lambda database, site: redirect_rows(database, site.id)
+        link_tables.REDIRECT_COLUMNS, "redirect", lambda database, site: redirect_rows(database, site.id)
     ),
     EXTERNAL: ResultTable(
-        external_table.COLUMNS, "external URL", lambda database, site: external_rows(database, [site.id])
+        link_tables.EXTERNAL_COLUMNS,
+        "external URL",
+        lambda database, site: external_rows(database, [site.id]),
     ),
 }
 DEFAULTS = {"sitegraph": tuple(TABLES), HARVEST: (EXTERNAL,)}  # by mission; others have none
@@ -89,4 +90,4 @@ def write_tables(
     if is_harvest and EXTERNAL in names:
         path = folder / f"{EXTERNAL}.csv"
         rows = external_rows(database, [site.id for site in crawled])  # a part of the sites would not replace it
-        yield WrittenTable(path, write_table(path, external_table.COLUMNS, rows), TABLES[EXTERNAL].noun)
+        yield WrittenTable(path, write_table(path, link_tables.EXTERNAL_COLUMNS, rows), TABLES[EXTERNAL].noun)

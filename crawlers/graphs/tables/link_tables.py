@@ -1,0 +1,84 @@
+"""The tables of links: to other sites, to what can't be loaded or is no URL, and the redirects of a site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crawlers.items import State
+from crawlers.reasons import Reason, sentence
+from crawlers.storage.redirect_chains import broken_ends, chain_of, hops_after, outward_targets, problems_of
+from crawlers.storage.streaming import streamed
+from crawlers.storage.url_counts import MIN_ERROR_STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from crawlers.storage.database import Database
+    from crawlers.storage.files.cells import Value
+
+EXTERNAL_COLUMNS = ("url", "host", "first_page", "anchor", "pages", "links")
+# A link with a text comes before one without, because an image or a redirect says less.
+_LINKS = """
+    SELECT u.site, u.url, f.page, f.anchor, f.pages, f.links FROM (
+        SELECT e.url_id, p.url AS page, k.anchor,
+            row_number() OVER (PARTITION BY e.url_id ORDER BY p.level, p.url {c}, k.anchor = '', k.anchor {c}) AS place,
+            dense_rank() OVER (PARTITION BY e.url_id ORDER BY p.id)
+                + dense_rank() OVER (PARTITION BY e.url_id ORDER BY p.id DESC) - 1 AS pages,
+            sum(e.count) OVER (PARTITION BY e.url_id) AS links
+        FROM page p JOIN external_link e ON e.page_id = p.id JOIN link_context k ON k.id = e.context_id
+        WHERE p.site_id {ids}
+    ) f JOIN external_url u ON u.id = f.url_id WHERE f.place = 1 ORDER BY u.site {c}, u.url {c}"""
+
+
+def external_rows(database: Database, site_ids: Collection[int]) -> Iterator[list[Value]]:
+    """Yield the rows of the table of some sites, by host and URL; the database sorts them, in files if needed."""
+    with database.read() as connection:
+        for site, url, page, anchor, pages, links in streamed(connection, _LINKS, ids=site_ids):
+            yield [url, urlsplit(site).hostname, page, anchor, pages, links]
+
+
+BROKEN_COLUMNS = ("url", "status", "reason", "anchor", "links", "page", "level")  # those of the report broken-links
+_HOLDERS = """
+    SELECT t.id, a.anchor, l.count, s.url, s.level
+    FROM page s JOIN link l ON l.source_id = s.id JOIN page t ON t.id = l.target_id
+    LEFT JOIN link_anchor a ON a.source_id = l.source_id AND a.target_id = l.target_id
+    WHERE s.site_id = :site AND l.target_id {ids} ORDER BY t.url {c}, s.level, s.url {c}"""
+_BAD = f"""
+    SELECT b.raw, b.reason, max(b.anchor {{c}}), sum(b.count), p.url, p.level
+    FROM page p JOIN bad_link b ON b.page_id = p.id
+    WHERE p.site_id = :site AND b.reason NOT LIKE '{Reason.OTHER_SCHEME} %' GROUP BY b.raw, b.reason, p.url, p.level
+    ORDER BY b.raw {{c}}, p.level, p.url {{c}}, b.reason {{c}}"""  # noqa: S608 - a constant of ours
+
+
+def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
+    """Yield the rows of the table of a site, by target: first links to URLs, then links that are no URLs."""
+    with database.read() as connection:
+        ends = broken_ends(connection, site_id)
+        problems = problems_of(connection, ends, ends)
+        for target_id, *of_page in streamed(connection, _HOLDERS, site=site_id, ids=ends):
+            url, status, reason = problems[target_id]
+            yield [url, status, sentence(reason), *of_page]
+        for raw, reason, *of_page in streamed(connection, _BAD, site=site_id):
+            yield [raw, None, sentence(reason), *of_page]
+
+
+# Those of the report redirects.
+REDIRECT_COLUMNS = ("url", "status", "redirects", "final_url", "final_status", "problem", "level", "chain")
+_REDIRECTS = f"""
+    SELECT id, level FROM page WHERE site_id = :site AND (state = {State.MOVED:d}
+    OR (state IN ({State.REFUSED:d}, {State.FAILED:d}) AND status >= 300 AND status < {MIN_ERROR_STATUS}))
+    ORDER BY url {{c}}"""  # noqa: S608 - constants of ours
+
+
+def redirect_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
+    """Yield the rows of the table of a site, by URL. Memory: some 300 bytes per redirect."""
+    with database.read() as connection:
+        levels: dict[int, int] = {page_id: level for page_id, level in streamed(connection, _REDIRECTS, site=site_id)}
+        known = hops_after(connection, levels)
+        outward = outward_targets(connection, known)
+    for page_id, level in levels.items():
+        urls, final_status, problem = chain_of(page_id, known, outward)
+        final_url = "" if len(urls) == 1 else urls[-1]
+        redirect, chain = known[page_id], " > ".join(urls)
+        yield [redirect.url, redirect.status, len(urls) - 1, final_url, final_status, sentence(problem), level, chain]
