@@ -13,12 +13,11 @@ from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import DEFAULT, resolve
 from crawlers.commands.explain import Command
 from crawlers.inputs.url_settings import recorded
-from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
-from crawlers.storage.site_rows import SiteRow
 from tests.support.command_here import run_here
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
+from tests.support.stored_rows import begin
 from tests.support.topic_store import add_page
 
 
@@ -113,8 +112,7 @@ def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts)
 def store(project, name, site, *urls, options=DEFAULT):
     """Store a crawl with pages that were read."""
     with closing(Database(project.database_url)) as database:
-        manifest = {"settings": recorded(options)}
-        row = begin(database, name, "sitegraph", [SiteRow(0, site, 1, None, 0.0)], manifest, 0.0)
+        row = begin(database, site, name=name, mission="sitegraph", **recorded(options))
         for number, url in enumerate(urls, 1):
             add_page(database, number, row.sites[0].id, url, key=resolve(url, "", options).key)
 

@@ -3,20 +3,17 @@
 import pytest
 
 from crawlers.commands.explain import Command
-from crawlers.storage.database import Database
 from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
 
 
 @pytest.fixture
-def url(database_url):
+def url(database, database_url):
     """The URL of a store of two crawls."""
-    database = Database(database_url)
     crawl = NewsStore(database)
     crawl.document("/a", 1e9, title="The ferry", text="It is\nlate, the ferry.", published="2001-09-09T03:46:40+02:00")
     crawl.document("/b", 1e9, site=OTHER, title="A ship", text="Faster than any ferry.")
     NewsStore(database, "other").document("/c", 1e9, title="Another ferry", text="And its ferry.")
-    database.close()
     return database_url
 
 
@@ -37,11 +34,9 @@ def test_documents_are_shown_with_date_title_url_and_snippet(search):
     assert snippet.removesuffix(".") == "  It is [late], the [ferry]"
 
 
-def test_text_of_strangers_does_not_control_the_terminal(url, search):
-    database = Database(url)
+def test_text_of_strangers_does_not_control_the_terminal(database, search):
     title = "A \x9b31m\u202eyrref\u2066"
     NewsStore(database, "hostile").document("/d", 1e9, title=title, text="A galleon\x1b[2J.")
-    database.close()
     output = search("galleon")[1]
     assert "  A \ufffd31m\ufffdyrref\ufffd\n" in output
     assert not set("\x1b\x9b\u202e\u2066") & set(output)

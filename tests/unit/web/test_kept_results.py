@@ -45,8 +45,7 @@ def value_of(results, key, compute):
 def test_result_is_computed_once(slow):
     results, one = KeptResults(), slow()
     first = results.get("a", one, 0)
-    assert first.is_missing
-    assert first.problem == ""
+    assert (first.is_missing, first.problem) == (True, "")
     assert results.get("a", one, 0) == first  # the same computation, for another reader
     one.may_end.set()
     assert value_of(results, "a", one) == "slow"

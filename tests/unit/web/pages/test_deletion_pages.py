@@ -25,9 +25,8 @@ def fields(text):
     """Return the hidden fields of the form that deletes."""
     form = re.search(r'<form method="post" action="[^"]+/delete".*?</form>', text, re.DOTALL)[0]
     found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)
-    return {name: unescape(value) for name, value in found if name not in ("csrf", "row")}, [
-        value for name, value in found if name == "row"
-    ]
+    rows = [value for name, value in found if name == "row"]
+    return {name: unescape(value) for name, value in found if name not in ("csrf", "row")}, rows
 
 
 @pytest.mark.parametrize("name", TABLES)
