@@ -1,12 +1,9 @@
 """Every reason of a failed download has a class, and texts of servers make no further ones."""
 
 import pytest
-from scrapy import exceptions as scrapy_errors
 
 from crawlers.algorithms.error_classes import error_class
-from crawlers.extensions.download_errors import BadResponseError
 from crawlers.reasons import ErrorClass
-from crawlers.schedulers.failures import failure_of
 
 
 @pytest.mark.parametrize(
@@ -24,6 +21,14 @@ from crawlers.schedulers.failures import failure_of
         (200, "content_type timeout", ErrorClass.CONTENT_TYPE),
         (200, "no_content_type", ErrorClass.CONTENT_TYPE),
         (200, "too_large_decompressed", ErrorClass.TOO_LARGE),
+        (0, "too_large", ErrorClass.TOO_LARGE),
+        (0, "timeout", ErrorClass.TIMEOUT),
+        (0, "host_not_found", ErrorClass.HOST_NOT_FOUND),
+        (0, "connection_refused", ErrorClass.CONNECTION_REFUSED),
+        (0, "connection_failed", ErrorClass.CONNECTION_FAILED),
+        (0, "closed_in_body", ErrorClass.CONNECTION_FAILED),
+        (0, "not_http", ErrorClass.BAD_RESPONSE),
+        (0, "error RuntimeError status 503", ErrorClass.OTHER),
         (0, "long_headers 256", ErrorClass.TOO_LARGE),
         (0, "many_headers 4096", ErrorClass.TOO_LARGE),
         (0, "rendering_timeout 30", ErrorClass.RENDERING),
@@ -33,20 +38,3 @@ from crawlers.schedulers.failures import failure_of
 )
 def test_class_is_that_of_status_and_reason(status, reason, kind):
     assert error_class(status, reason) is kind
-
-
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (scrapy_errors.DownloadTimeoutError(), ErrorClass.TIMEOUT),
-        (scrapy_errors.CannotResolveHostError(), ErrorClass.HOST_NOT_FOUND),
-        (scrapy_errors.DownloadConnectionRefusedError(), ErrorClass.CONNECTION_REFUSED),
-        (scrapy_errors.ResponseDataLossError(), ErrorClass.CONNECTION_FAILED),
-        (scrapy_errors.DownloadCancelledError(), ErrorClass.TOO_LARGE),
-        (scrapy_errors.DownloadFailedError(), ErrorClass.CONNECTION_FAILED),
-        (BadResponseError("not_http"), ErrorClass.BAD_RESPONSE),
-        (RuntimeError("status 503"), ErrorClass.OTHER),
-    ],
-)
-def test_errors_of_downloads_have_a_class(error, kind):
-    assert error_class(0, failure_of(error).reason) is kind

@@ -13,8 +13,6 @@ CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"
     ("user_agent", "token"),
     [
         ("crawlers/0.1 (+https://example.org/crawlers)", "crawlers"),
-        ("mybot", "mybot"),
-        ("Scrapy/2.19 (+https://scrapy.org)", "Scrapy"),
         ("my-bot_2/1.0 curl/8.0", "my-bot_2"),
         ("Mozilla/5.0 (compatible; mybot/1.0; +https://example.org)", "mybot"),
         ("Mozilla/5.0 (compatible; archive.org_bot +http://archive.org/details/archive.org_bot)", "archive.org_bot"),
@@ -50,7 +48,6 @@ def test_group_of_another_token_does_not_apply(value):
     [
         "Crawl-delay: 5",
         "Sitemap: http://a.test/map",
-        "Host: a.test",
         "Foo: bar",
         "nonsense",
         "",
@@ -77,10 +74,8 @@ def test_crawl_delay_of_another_group_does_not_apply(ours, other, between):
     for text in (f"{own}{between}{theirs}Disallow: /x", f"{theirs}{between}{own}Disallow: /x"):
         assert lines_for(text, "mybot") == ["Crawl-delay: 1", "Disallow: /x"]
         assert lines_for(text, "slow") == ["Crawl-delay: 9", "Disallow: /x"]
-    assert lines_for(f"{theirs}{between}User-agent: {ours}\nDisallow: /x\nCrawl-delay: 1", "slow") == [
-        "Crawl-delay: 9",
-        "Disallow: /x",
-    ]
+    text = f"{theirs}{between}User-agent: {ours}\nDisallow: /x\nCrawl-delay: 1"
+    assert lines_for(text, "slow") == ["Crawl-delay: 9", "Disallow: /x"]
 
 
 @pytest.mark.parametrize("between", ["", "Sitemap: http://a.test/map\n", "Foo: bar\n", "# both\n"])

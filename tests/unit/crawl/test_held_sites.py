@@ -175,9 +175,8 @@ def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sour
     assert sources.leases() == []
     for lease in found:
         read(sources, lease)
-    assert {row.id for row in sources.crawl.sites.rows} == {
-        row.id for row in rows if (row.source_id or row.id) != source
-    }
+    kept = {row.id for row in rows if (row.source_id or row.id) != source}
+    assert {row.id for row in sources.crawl.sites.rows} == kept
 
 
 def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):

@@ -83,8 +83,6 @@ def test_new_site_of_a_source_that_nobody_holds_is_claimed_with_it(opened):
 def test_feed_hosts_of_sources_are_sites_from_the_beginning(begin):
     mission = {"sites": [SiteLimits(A)], "roots": ["http://feeds.test/a"], "scope": Scope("feeds.test", [A])}
     crawl = begin(None, mission)
-    assert crawl.rows("SELECT site, is_found FROM site JOIN seed USING (site) ORDER BY site.id") == [
-        (A, 0),
-        ("http://feeds.test", 1),
-    ]
+    found = crawl.rows("SELECT site, is_found FROM site JOIN seed USING (site) ORDER BY site.id")
+    assert found == [(A, 0), ("http://feeds.test", 1)]
     assert set(leases(crawl)) == {f"{A}/", "http://feeds.test/a"}

@@ -210,10 +210,7 @@ def test_site_that_moves_has_the_sitemaps_of_its_new_address(reads):
     crawl.crawl.record_robots(needed.site_id, 404, None)
     crawl.reads(f"{new}/sitemap.xml", urlset("/x", f"{SITE}/y", "http://other.test/"))
     assert crawl.opened.lease().url == f"{new}/"
-    assert crawl.stored() == [
-        ("/sitemap.xml", 2, "redirects", 0, 0, 0),
-        (f"{new}/sitemap.xml", 1, None, 2, 1, 0),
-    ]
+    assert crawl.stored() == [("/sitemap.xml", 2, "redirects", 0, 0, 0), (f"{new}/sitemap.xml", 1, None, 2, 1, 0)]
 
 
 def test_redirects_are_followed_at_the_same_address_only(reads):

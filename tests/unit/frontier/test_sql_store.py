@@ -153,9 +153,8 @@ def test_best_urls_of_several_sites_are_those_of_each_queue(store):
         page = row(number, number, State.WAITING if queue == OTHER else State.DONE)._replace(site_id=site)
         write(store, page, NewsScoreRow(number, site, queue, float(number % 4), 0.0, 0.0))
     found = store.best_of("news_score", [2, 1, 9], 3)
-    assert found == {
-        site: {queue: store.best("news_score", site, queue, 3) for queue in (OTHER, REVISIT)} for site in (1, 2)
-    }
+    queues = (OTHER, REVISIT)
+    assert found == {site: {queue: store.best("news_score", site, queue, 3) for queue in queues} for site in (1, 2)}
     assert all(len(entries) == 3 for queues in found.values() for entries in queues.values())
 
 

@@ -58,7 +58,6 @@ def test_known_ip_address_is_replaced_by_its_name():
     ("url", "form"),
     [
         ("http://h/?utm_source=a&UTM_Medium=b&id=1&fbclid=c", "http://h/?id=1"),
-        ("http://h/?PHPSESSID=1", "http://h/"),
         ("http://h/a.do;jsessionid=1A?x=1", "http://h/a.do?x=1"),
         ("http://h/a;JSESSIONID=1/b;v=2;jsessionid=1", "http://h/a/b;v=2/"),
         ("http://h/a/..;jsessionid=1/b/", "http://h/b/"),
@@ -76,7 +75,6 @@ def test_well_known_parameters_of_visits_are_ignored(url, form):
     [
         ("http://H/Index.HTML?A=B", "http://h/index.html?a=b"),
         ("http://h/a/", "http://h/a"),
-        ("http://h/a", "http://h/a"),
         ("http://h", "http://h/"),
         ("http://h/a/?q=/", "http://h/a?q=/"),
         ("http://h/%D0%9F", "http://h/%d0%9f"),
@@ -93,7 +91,6 @@ def test_beebot_folds_case_and_the_final_slash(url, form):
     ("one", "other"),
     [
         ("http://h/spip.php?article8517", "http://h/spip.php?article8522"),
-        ("http://h/forumdisplay.php?29-News", "http://h/forumdisplay.php?30-News"),
         ("http://h/index.html?java/util/Set.html", "http://h/index.html"),
         ("http://h/?a", "http://h/?a=1"),
         ("http://h/a%2Fb", "http://h/a/b"),
@@ -101,7 +98,6 @@ def test_beebot_folds_case_and_the_final_slash(url, form):
         ("http://h/?a%26b=1", "http://h/?a&b=1"),
         ("http://h/%2541", "http://h/%41"),
         ("http://h/%%34%31", "http://h/A"),
-        ("http://h/%4%31", "http://h/A"),
     ],
 )
 def test_different_pages_have_different_keys(one, other):
@@ -111,7 +107,6 @@ def test_different_pages_have_different_keys(one, other):
 @pytest.mark.parametrize(
     ("url", "form"),
     [
-        ("http://h/%7Euser/", "http://h/~user/"),
         ("http://h/a%2Ehtml", "http://h/a.html"),
         ("http://h/a/%2e%2E/b/", "http://h/b/"),
         ("http://h/a/%2e%2e;jsession%69d=1/b/", "http://h/b/"),

@@ -55,9 +55,8 @@ def test_documents_of_a_site_that_is_opened_again_count_once():
 
 def test_removed_feed_in_a_usual_place_is_not_tried():
     feeds = places(removed=(HERE + USUAL_PLACES[0],))
-    assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [
-        HERE + place for place in USUAL_PLACES[1:FIRST_PLACES]
-    ]
+    found = [one.url for one in feeds.of_home(f"{HERE}/", [])]
+    assert found == [HERE + place for place in USUAL_PLACES[1:FIRST_PLACES]]
 
 
 @pytest.mark.parametrize(
