@@ -141,18 +141,13 @@ def test_crawl_that_was_paused_when_it_stopped_says_so(database):
     assert sentence not in stored.summary()
 
 
-def test_suggested_command_can_be_pasted_into_a_shell(database):
+def test_suggested_command_can_be_pasted_into_a_shell_and_names_the_crawl_if_another_is_the_latest(database):
     crawl = Stored(database, "a.test")
     crawl.page("a.test/gone?a=1&b=2", State.REFUSED, 404, "status 404")
     assert "To see why a URL is missing: scrapy explain 'http://a.test/gone?a=1&b=2'" in crawl.summary()
-
-
-def test_suggested_command_names_the_crawl_if_another_one_is_the_latest(database):
-    crawl = Stored(database, "a.test")
-    crawl.page("a.test/gone", State.REFUSED, 404, "status 404")
     begin(database, "http://a.test", name="later", mission="sitegraph", now=150.0)
     lines = crawl.summary(finished=False, reason="page_budget")
-    assert "To see why a URL is missing: scrapy explain --crawl mine http://a.test/gone" in lines
+    assert "To see why a URL is missing: scrapy explain --crawl mine 'http://a.test/gone?a=1&b=2'" in lines
 
 
 def with_external(database, urls):
@@ -237,31 +232,24 @@ def test_topic_has_its_most_relevant_pages(database):
     ]
 
 
+@pytest.mark.both_stores
 def test_news_have_articles_feeds_and_alarms(database):
     news = NewsStore(database, "mine")
     news.document("/old", 50.0)
     news.document("/new", 150.0)
     news.poll("/feed", FEED, 150.0)
     news.poll("/bad", FEED, 150.0, failures=3, problem="status 500")
+    news.poll("/cut", FEED, 150.0, problem="feed_broken no element found")
     news.poll("/page", ARTICLE, 150.0)
     news.write(RaisedAlarm(news.id, "dead feed", "http://one.example/bad", "fails", 160.0))
     lines = ended(database, news.id, "timeout")
     assert lines[0] == "Crawl mine stopped (timeout): 2 articles, 1 of them new in this run, in 83 s"
     assert lines[3].split()[:2] == ["one.example", "2"]
-    assert "Feeds: 2, 1 of them failing" in lines
+    assert "Feeds: 3, 2 of them failing" in lines
     assert "Failing: http://one.example/bad: status 500" in lines
+    assert "Failing: http://one.example/cut: broken XML: no element found" in lines
     assert "Alarm: dead feed: http://one.example/bad: fails" in lines
     assert "Open alarms: 1, listed by scrapy sites alarms" in lines
-
-
-@pytest.mark.both_stores
-def test_feed_that_is_not_well_formed_is_failing(database):
-    news = NewsStore(database, "mine")
-    news.poll("/good", FEED, 150.0)
-    news.poll("/cut", FEED, 150.0, problem="feed_broken no element found")
-    lines = ended(database, news.id, "timeout")
-    assert "Feeds: 2, 1 of them failing" in lines
-    assert "Failing: http://one.example/cut: broken XML: no element found" in lines
 
 
 def test_usual_address_without_a_feed_is_no_error_of_a_site_but_a_named_one_is(database):
