@@ -3,7 +3,6 @@
 import pytest
 
 from crawlers.reports.search import search, sites_named
-from crawlers.storage.database import Database
 from tests.support.news_store import OTHER, SITE, NewsStore
 
 pytestmark = pytest.mark.both_stores
@@ -17,11 +16,7 @@ TEXTS = {
 
 
 @pytest.fixture
-def crawl(sqlite):
-    return filled(sqlite)
-
-
-def filled(database):
+def crawl(database):
     crawl = NewsStore(database)
     for path, (title, text) in TEXTS.items():
         crawl.document(path, 1e9, title=title, text=text, published="2001-09-09T03:46:40+02:00")
@@ -81,18 +76,3 @@ def test_new_text_is_found_and_replaced_text_is_not(crawl):
     crawl.document("/new", 3e9, again=number, title="Sun", text="The sun came.")
     assert paths(crawl, "fog") == []
     assert paths(crawl, "sun") == ["/new"]
-
-
-def test_postgresql_finds_the_same(postgresql_url):
-    database = Database(postgresql_url)
-    crawl = filled(database)
-    for same in (
-        test_words_of_titles_weigh_more,
-        test_phrases_and_alternatives_are_understood_and_snippets_show_the_words,
-        test_no_input_is_an_error,
-        test_search_can_be_limited_to_a_site_or_crawl,
-        test_domain_includes_all_its_sites,
-        test_new_text_is_found_and_replaced_text_is_not,
-    ):
-        same(crawl)
-    database.close()
