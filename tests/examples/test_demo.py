@@ -7,7 +7,6 @@ import sys
 
 import networkx
 import pytest
-from scrapy.settings import Settings
 
 from crawlers.algorithms.urls.resolution import normalize
 from crawlers.inputs.url_settings import normalization
@@ -17,6 +16,7 @@ from examples.server import ROOT
 from examples.town.plan import plan
 from examples.webs import SITES
 from tests.support.demo_truth import truth
+from tests.support.opened_crawl import project_settings
 from tests.support.running import Project
 
 PATIENCE_S = 120
@@ -51,9 +51,7 @@ def said(output, site):
 
 @pytest.mark.parametrize("site", ["library", "faculty", "mirror"])
 def test_demo_reports_the_true_numbers(demo, origins, site):
-    settings = Settings()
-    settings.setmodule("crawlers.settings")
-    options = normalization(settings)
+    options = normalization(project_settings())
     true = truth(site, origins, normalize=lambda url: normalize(url, options))
     wanted = [len(true.groups), len(true.edges), len(true.copies), max(true.pages.values())]
     assert said(demo[1], site) == wanted

@@ -45,12 +45,17 @@ QUICK = {
 }
 
 
+def project_settings(**values: object) -> Settings:
+    """Return the project's settings with *values*."""
+    settings = Settings()
+    settings.setmodule(defaults)
+    settings.update(values, priority="cmdline")
+    return settings
+
+
 def quick_settings(url: str, **settings: object) -> Settings:
     """Return the project's settings for the store *url*, without logs, delays and robots.txt."""
-    values = Settings()
-    values.setmodule(defaults)
-    values.update({**QUICK, "DATABASE_URL": url, **settings}, priority="cmdline")
-    return values
+    return project_settings(**{**QUICK, "DATABASE_URL": url, **settings})
 
 
 def crawler_of(url: str, spider: type[Spider] = Spider, **settings: object) -> Crawler:

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from scrapy import Request
 from scrapy.http import Response
-from scrapy.settings import Settings
 
-from crawlers import settings as defaults
 from crawlers.extensions import browser as module
 from crawlers.extensions.browser import Browser, Chromium
 from crawlers.items import LEASE, State
 from crawlers.schedulers.failures import failure_of
+from tests.support.opened_crawl import project_settings
 
 URL = "http://a.test/"
 
@@ -32,9 +31,7 @@ class World:
         monkeypatch.setattr(module, "owner_of", lambda crawler: SimpleNamespace(crawl=crawl))
         requests = SimpleNamespace(limit=None, answer=None, redirect=None, close=lambda: None)
         monkeypatch.setattr(module, "SubRequests", lambda *_: requests)
-        settings = Settings()
-        settings.setmodule(defaults)
-        crawler: Any = SimpleNamespace(settings=settings)
+        crawler: Any = SimpleNamespace(settings=project_settings())
         self.browser: Any = Browser(crawler)
         self.browser._hosts = object()
         self.browser._chromiums = SimpleNamespace(acquire=self._take, give_back=self._give_back)

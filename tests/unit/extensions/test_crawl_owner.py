@@ -126,17 +126,10 @@ def test_extension_that_is_switched_off_is_reported_with_its_name(sqlite_url):
 # The beginning
 
 
-@pytest.mark.parametrize(
-    ("settings", "token"),
-    [
-        ({"ROBOTSTXT_USER_AGENT": "ours"}, "ours"),
-        ({"ROBOTSTXT_USER_AGENT": None, "USER_AGENT": "Mozilla/5.0 (compatible; mybot/1.0)"}, "mybot"),
-    ],
-)
-def test_crawl_says_for_whom_the_rules_of_robots_txt_apply(opened, caplog, settings, token):
+def test_crawl_says_for_whom_the_rules_of_robots_txt_apply(opened, caplog):
     caplog.set_level("INFO")
-    opened(ROBOTSTXT_OBEY=True, **settings).open()
-    assert f'Rules of robots.txt apply to the crawl if they are for the user agent "{token}"' in caplog.messages
+    opened(ROBOTSTXT_OBEY=True, USER_AGENT="Mozilla/5.0 (compatible; mybot/1.0)").open()
+    assert 'Rules of robots.txt apply to the crawl if they are for the user agent "mybot"' in caplog.messages
 
 
 def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(opened, monkeypatch):

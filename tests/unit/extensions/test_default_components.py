@@ -2,12 +2,13 @@
 
 import pytest
 from scrapy.crawler import Crawler
-from scrapy.settings import Settings
 from scrapy.spiders import Spider
 from scrapy.utils.conf import build_component_list
 
 from crawlers.pipelines.store import StorePipeline
+from tests.support.opened_crawl import project_settings
 
+ITEMS = "tests.support.sites.plain.ItemsPipeline"
 STORE = "crawlers.pipelines.store.StorePipeline"
 BEHIND = [
     "crawlers.pipelines.document_items.DocumentPipeline",
@@ -27,25 +28,16 @@ class OwnSpider(Spider):
 
 def components(name, spider=Spider, **cmdline):
     """What would be built of the setting *name*, in its order."""
-    settings = Settings()
-    settings.setmodule("crawlers.settings")
-    settings.setdict(cmdline, priority="cmdline")
-    crawler = Crawler(spider, settings)
+    crawler = Crawler(spider, project_settings(**cmdline))
     crawler.addons.load_settings(crawler.settings)
     built = build_component_list(crawler.settings.get_component_priority_dict_with_base(name))
     return [part if isinstance(part, str) else f"{part.__module__}.{part.__qualname__}" for part in built]
 
 
-@pytest.mark.parametrize(
-    "own",
-    [
-        {"tests.support.sites.plain.ItemsPipeline": 300},
-        '{"tests.support.sites.plain.ItemsPipeline": 300}',
-    ],
-)
+@pytest.mark.parametrize("own", [{ITEMS: 300}, f'{{"{ITEMS}": 300}}'])
 def test_pipeline_of_a_user_comes_before_the_store(own):
     built = components("ITEM_PIPELINES", ITEM_PIPELINES=own)
-    assert built == ["tests.support.sites.plain.ItemsPipeline", STORE, *BEHIND]
+    assert built == [ITEMS, STORE, *BEHIND]
 
 
 def test_custom_settings_of_a_spider_push_nothing_out():
@@ -64,8 +56,4 @@ def test_scrapys_robots_txt_stays_off_beside_a_users_middleware():
 @pytest.mark.parametrize("path", [STORE, StorePipeline])
 def test_part_that_is_named_is_left_as_it_is_named(path):
     assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: None}) == BEHIND
-    assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: 5, "tests.support.sites.plain.ItemsPipeline": 300}) == [
-        STORE,
-        "tests.support.sites.plain.ItemsPipeline",
-        *BEHIND,
-    ]
+    assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: 5, ITEMS: 300}) == [STORE, ITEMS, *BEHIND]

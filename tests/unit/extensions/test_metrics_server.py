@@ -1,6 +1,5 @@
 """Metrics of a running crawl over HTTP."""
 
-import asyncio
 import http.client
 import re
 import socket
@@ -16,6 +15,7 @@ from tests.support.opened_crawl import crawler_of
 from tests.support.processes import PATIENCE_S, until
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
+from tests.unit.extensions.test_progress import stalling
 
 SITE = pages({"/": links("/a", "/missing", "/b"), "/a": links("/"), "/b": "the last page"})
 SERVED = re.compile(r"Metrics for Prometheus are served at http://127\.0\.0\.1:(\d+)/metrics")
@@ -82,14 +82,8 @@ def test_sentence_if_no_port_is_free(sqlite_url, monkeypatch):
 
 def test_running_crawl_is_scraped_and_the_port_is_free_after_it(tmp_path):
     release, port = threading.Event(), free_port()
-
-    async def stalling(exchange):
-        if exchange.path == "/b":
-            await asyncio.to_thread(release.wait, PATIENCE_S)
-        await SITE(exchange)
-
     project = Project(tmp_path, METRICS_PORT=port, CRAWL="night", RETRY_TIMES=0)
-    with Web(site=stalling) as web:
+    with Web(site=stalling(release, SITE)) as web:
         run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
         try:
             until(lambda: SERVED.search(run.log) is not None or not run.is_running, "the line about the port")

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 from scrapy.http import Response
-from scrapy.settings import Settings
 
-from crawlers import settings as defaults
 from crawlers.extensions import sub_requests
 from crawlers.extensions.sub_requests import Answer, Hosts, SubRequests
 from crawlers.frontier.politeness import HostGate
+from tests.support.opened_crawl import project_settings
 
 OURS, OTHER = "http://www.ours.org", "http://cdn.test"
 LEASE: Any = SimpleNamespace(key=1, url=f"{OURS}/")
@@ -37,9 +36,7 @@ class World:
         frontier = SimpleNamespace(gate=lambda site_id: self.gate)
         crawl = SimpleNamespace(sites=sites, frontier=frontier, clock=lambda: 100.0, robots_token="us")
         monkeypatch.setattr(sub_requests, "owner_of", lambda crawler: SimpleNamespace(crawl=crawl))
-        values = Settings()
-        values.setmodule(defaults)
-        values.update({"SITE_DELAY_SECONDS": 0.0, **settings})
+        values = project_settings(**{"SITE_DELAY_SECONDS": 0.0, **settings})
         self._crawler: Any = SimpleNamespace(settings=values, engine=SimpleNamespace(download_async=self._download))
         self.hosts = Hosts(self._crawler)
         self._sleep = asyncio.sleep
@@ -92,9 +89,16 @@ def test_delay_of_the_site_is_kept(monkeypatch):
     assert world.gate.in_flight == 1
 
 
+MOVED = {
+    **found(f"{OTHER}/robots.txt", status=301, Location="http://www.cdn.test/robots.txt"),
+    **found("http://www.cdn.test/robots.txt", b"User-agent: *\nDisallow: /x"),
+}
+
+
 @pytest.mark.parametrize(
     ("robots", "is_allowed"),
     [
+        (MOVED, False),
         (found(f"{OTHER}/robots.txt", b"User-agent: us\nDisallow: /y"), True),
         (found(f"{OTHER}/robots.txt", b"User-agent: *\nDisallow: /x"), False),
         (found(f"{OTHER}/robots.txt", status=404), True),
@@ -107,16 +111,6 @@ def test_robots_txt_of_another_host_is_fetched_once_and_applies(monkeypatch, rob
     answers = world.answers(f"{OTHER}/x.js", f"{OTHER}/x2.js", kind="script")
     assert [answer is not None for answer in answers] == [is_allowed] * 2
     assert world.requested.count(f"{OTHER}/robots.txt") == 1
-
-
-def test_redirects_of_robots_txt_are_followed(monkeypatch):
-    web = {
-        **found(f"{OTHER}/robots.txt", status=301, Location="http://www.cdn.test/robots.txt"),
-        **found("http://www.cdn.test/robots.txt", b"User-agent: *\nDisallow: /x"),
-        **found(f"{OTHER}/x.js"),
-    }
-    world = World(monkeypatch, web)
-    assert world.answers(f"{OTHER}/x.js", kind="script") == [None]
 
 
 def test_number_of_hosts_in_memory_is_limited(monkeypatch):

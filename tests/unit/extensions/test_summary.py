@@ -8,13 +8,7 @@ from tests.support.terminal import Terminal
 
 SITE = pages({"/": links("/a", "/missing"), "/a": links("/")})
 HEADING = "Crawl sitegraph is finished: 2 pages with 3 links on 1 site"
-DUMPS = (
-    "Overridden settings",
-    "Enabled extensions",
-    "Enabled item pipelines",
-    "Enabled addons",
-    "Dumping Scrapy stats",
-)
+DUMPS = ("Overridden settings", "Enabled ", "Dumping Scrapy stats", "Versions")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +26,7 @@ def test_log_has_the_summary_in_place_of_the_dumps(tmp_path, site):
     assert f"scrapy graph -s DATABASE_URL={url} --format csv" in ended.log
     files = [line for line in ended.log.splitlines() if line.startswith("Files: ")]
     assert [".".join(line.split(".")[-2:]) for line in files] == ["nodes.csv", "edges.csv"]
-    assert not [dump for dump in (*DUMPS, "Versions") if dump in ended.log]
+    assert not [dump for dump in DUMPS if dump in ended.log]
     assert "\x1b" not in ended.log
 
 

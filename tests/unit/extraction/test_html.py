@@ -30,8 +30,6 @@ def test_only_links_of_the_selected_tags_count():
     ]  # fmt: skip
     assert parse(html).hrefs == ["a"]
     assert parse(html, frozenset({"iframe", "area"})).hrefs == ["ar", "i"]
-    assert parse(html, frozenset()).hrefs == []
-    assert parse(html, frozenset({"video"})).hrefs == []
     assert parse("<frameset><frame src=f><frame src=g></frameset>", ALL).hrefs == ["f", "g"]
 
 
@@ -105,10 +103,8 @@ def test_canonical_and_robots_are_read_in_any_notation():
 @pytest.mark.parametrize(
     "before",
     [
-        "<p>x",
         "<a href=x>first</a>",
         "<svg><title>no</title><link rel=canonical href=no /><base href=no /><g></g></svg>",
-        "<math><mi><title>no</title></mi></math>",
         "<svg><foreignObject>",
         "<link rel=stylesheet href=no><meta name=x content=noindex>" * 50,
     ],
@@ -119,6 +115,10 @@ def test_metadata_is_the_first_in_tree_order_wherever_it_stands(before):
     assert (page.title, page.canonical, page.base, page.robots) == ("one", "/c", "/b/", {"nofollow"})
 
 
+def attributes(count, form=" a%d=1"):
+    return "".join(form % number for number in range(count)).encode()
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -127,29 +127,6 @@ def test_metadata_is_the_first_in_tree_order_wherever_it_stands(before):
         b"".join(b"<p><font color=%d>" % i for i in range(5_000)) + b"<a href=x>t</a>",
         b"<table><tr><td>" * 20_000 + b"<a href=x>t</a>",
         b"<div title='>'>" * 20_000 + b"<!--<a href=no>--><script>'<a href=no>'</script><a href=x>t</a>",
-    ],
-    ids=["open", "closed", "styles", "tables", "hidden"],
-)  # fmt: skip
-def test_links_of_an_extremely_nested_page_are_found(body):
-    start = time.process_time()
-    assert parse_page(body, None, A).hrefs == ["x"]
-    assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take minutes or gigabytes
-
-
-@pytest.mark.parametrize("piece", [b'<div x="', b"<div x='>", b"<div ", b"<a ", b"</", b"<!--", b"&#", b"<a x=1 "])
-def test_unterminated_tags_take_linear_time(piece):
-    start = time.process_time()
-    parse_page(piece * 50_001, None, ALL)
-    assert time.process_time() - start < 3  # it is 0.1 s
-
-
-def attributes(count, form=" a%d=1"):
-    return "".join(form % number for number in range(count)).encode()
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
         b"<p" + attributes(100_000) + b"><a href=x>t</a>",
         b"<p" + attributes(100_000, "/a%d") + b"><a href=x>t</a>",
         b"<p" + attributes(100_000, "a%d=''") + b"><a href=x>t</a>",
@@ -157,12 +134,19 @@ def attributes(count, form=" a%d=1"):
         attributes(100_000, "<body a%d>") + b"<a href=x>t</a>",
         b"<a href=x" + attributes(100_000) + b">t</a>",
     ],
-    ids=["one tag", "slashes", "quotes", "many tags", "bodies", "link"],
+    ids=["open", "closed", "styles", "tables", "hidden", "tag", "slashes", "quotes", "tags", "bodies", "link"],
 )
-def test_links_of_a_page_with_excessive_attributes_are_found(body):
+def test_links_of_a_page_with_extreme_nesting_or_excessive_attributes_are_found(body):
     start = time.process_time()
     assert parse_page(body, None, A).hrefs == ["x"]
-    assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take 20 s
+    assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take 20 s, minutes or gigabytes
+
+
+@pytest.mark.parametrize("piece", [b'<div x="', b"<div x='>", b"<div ", b"<a ", b"</", b"<!--", b"&#", b"<a x=1 "])
+def test_unterminated_tags_take_linear_time(piece):
+    start = time.process_time()
+    parse_page(piece * 50_001, None, ALL)
+    assert time.process_time() - start < 3  # it is 0.1 s
 
 
 def test_usual_number_of_attributes_is_kept_and_scripts_keep_all():

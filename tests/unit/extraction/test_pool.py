@@ -50,15 +50,21 @@ def run(scenario, processes=1, timeout_s=30.0, **options):
     return asyncio.run(main())
 
 
+def results(*calls, **options):
+    """Return the results of *calls* for one site, one after the other."""
+
+    async def scenario(pool):
+        return [await pool.run("site", *call) for call in calls]
+
+    return run(scenario, **options)
+
+
 def test_module_in_the_folder_of_the_crawl_hides_none_of_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))  # as `python -m crawlers` does
     (tmp_path / "pickle.py").write_text("raise SystemExit(1)", "utf-8")
-
-    async def scenario(pool):
-        return await pool.run("site", os.getcwd)
-
-    assert Path(run(scenario)).samefile(sys.prefix)
+    (folder,) = results((os.getcwd,))
+    assert Path(folder).samefile(sys.prefix)
 
 
 class LoopWorkers:
@@ -140,28 +146,18 @@ def test_worker_that_dies_while_idle_costs_no_attempt(tmp_path):
 
 
 def test_lack_of_memory_yields_a_reason_and_the_pool_continues():
-    async def scenario(pool):
-        return await pool.run("site", bytearray, 2**30), await pool.run("site", math.sqrt, 9.0)
-
-    assert run(scenario, memory_bytes=2**30) == ("no_memory", 3.0)
+    assert results((bytearray, 2**30), (math.sqrt, 9.0), memory_bytes=2**30) == ["no_memory", 3.0]
 
 
 def test_exception_of_a_function_is_raised_with_its_traceback():
-    async def scenario(pool):
-        await pool.run("site", statistics.mean, [])
-
     with pytest.raises(statistics.StatisticsError, match="at least one data point") as raised:
-        run(scenario)
+        results((statistics.mean, []))
     assert "in mean" in raised.value.__notes__[0]
 
 
 def test_workers_are_replaced_after_a_number_of_tasks(monkeypatch):
     monkeypatch.setattr(pool_module, "TASKS_PER_WORKER", 2)
-
-    async def scenario(pool):
-        return [await pool.run("site", os.getpid) for _ in range(4)]
-
-    first, second, third, fourth = run(scenario)
+    first, second, third, fourth = results(*[(os.getpid,)] * 4)
     assert first == second != third == fourth
 
 
@@ -192,12 +188,9 @@ def test_result_of_a_cancelled_call_is_discarded():
 
 
 def test_timeout_of_a_slow_site_shrinks_until_a_page_is_read():
-    async def scenario(pool):
-        late = [await pool.run("slow", time.sleep, 60) for _ in range(2)]
-        await pool.run("slow", math.sqrt, 9.0)
-        return [*late, await pool.run("slow", time.sleep, 60)]
-
-    assert run(scenario, timeout_s=0.8) == [f"took_too_long {limit}" for limit in ("0.8", "0.2", "0.8")]
+    slow = (time.sleep, 60)
+    found = results(slow, slow, (math.sqrt, 9.0), slow, timeout_s=0.8)
+    assert found == ["took_too_long 0.8", "took_too_long 0.2", 3.0, "took_too_long 0.8"]
 
 
 def test_timeouts_of_patient_calls_leave_the_next_one_the_whole_time():

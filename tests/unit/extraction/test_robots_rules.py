@@ -77,15 +77,11 @@ def test_forbidden_pages_are_not_fetched_whatever_the_file_looks_like(crawled, n
     assert project.pages(web[name].origin)["/secret/a.html"] == (State.REJECTED, "robots_disallows")
 
 
-def test_rules_for_others_whose_names_occur_in_ours_do_not_apply(crawled):
-    web, _ = crawled
-    assert set(BODIES) <= set(web["foreign"].paths)
-
-
-def test_missing_robots_txt_allows_everything(crawled):
+@pytest.mark.parametrize("name", ["missing", "foreign"])
+def test_missing_robots_txt_and_rules_for_others_whose_names_occur_in_ours_allow_everything(crawled, name):
     web, project = crawled
-    assert {"/", "/open.html", "/secret/a.html", "/secret/b.html"} <= set(web["missing"].paths)
-    assert project.site(web["missing"].origin)["availability"] is None
+    assert set(BODIES) <= set(web[name].paths)
+    assert project.site(web[name].origin)["availability"] is None
 
 
 @pytest.mark.parametrize(
@@ -117,22 +113,10 @@ def test_server_errors_forbid_everything(status):
     assert reason == f"robots_unread status {status}"
 
 
-@pytest.mark.parametrize(
-    ("text", "delay_s"),
-    [
-        ("2", 2.0),
-        ("0", 0.0),
-        ("1e308", 1e308),
-        ("-1", 0.0),
-        ("1e309", 0.0),
-        ("inf", 0.0),
-        ("nan", 0.0),
-        ("-nan", 0.0),
-        ("9" * 400, 0.0),
-        ("soon", 0.0),
-        ("", 0.0),
-    ],
-)
+DELAYS = {"2": 2.0, "1e308": 1e308, **dict.fromkeys(("-1", "1e309", "inf", "nan", "9" * 400, "soon", ""), 0.0)}
+
+
+@pytest.mark.parametrize(("text", "delay_s"), DELAYS.items())
 def test_crawl_delay_is_a_number_or_nothing(text, delay_s):
     assert RobotsRules(200, f"User-agent: *\nCrawl-delay: {text}\n", TOKEN).crawl_delay_s == delay_s
 

@@ -9,10 +9,7 @@ from crawlers.items import Node
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import (
-    LinkRow,
-    NewPage,
-)
+from crawlers.storage.schema.tables import LinkRow, NewPage
 from tests.support.stored_site import DONE, MOVED, REFUSED, Stored, store
 
 

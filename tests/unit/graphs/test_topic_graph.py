@@ -1,17 +1,14 @@
 """The graph of a topic: pages of all sites by rank, redirects followed, with authorities and hubs."""
 
-import io
 from math import sqrt
 
-import networkx as nx
 import pytest
 
 from crawlers.graphs import topic_graph
 from crawlers.graphs.topic_graph import TopicGraph
-from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.items import State
 from tests.support.topic_store import add_links, add_page, begin_topic
-from tests.unit.graphs.writers.test_gexf import problems
+from tests.unit.graphs.writers.test_gexf import gexf, problems
 
 
 @pytest.fixture
@@ -34,12 +31,6 @@ def crawl_id(database):
     return crawl_id
 
 
-def text(graph):
-    out = io.BytesIO()
-    write_gexf(graph, out, io.BytesIO())
-    return out.getvalue()
-
-
 @pytest.mark.parametrize("at_once", [1, 256])
 def test_edges_follow_redirects_and_omit_pages_that_were_not_read(database, crawl_id, monkeypatch, at_once):
     monkeypatch.setattr(topic_graph, "SOURCES_AT_ONCE", at_once)
@@ -58,12 +49,5 @@ def test_authorities_and_hubs_are_those_of_hits(database, crawl_id):
     assert rows[5] == (0.0, 0.0)
 
 
-def test_gexf_is_valid_and_read_back(database, crawl_id):
-    written = text(TopicGraph(database, crawl_id, "unicode"))
-    assert list(problems(written)) == []
-    graph = nx.read_gexf(io.BytesIO(written))
-    assert graph.number_of_nodes() == 5
-    assert graph.nodes["4"]["label"] == "http://a.test/"
-    assert graph.nodes["4"]["title"] == 'Lists & "more"'
-    assert graph.nodes["1"]["similarity"] == 1.0
-    assert graph.edges["4", "3"]["weight"] == 5
+def test_gexf_is_valid(database, crawl_id):
+    assert list(problems(gexf(TopicGraph(database, crawl_id, "unicode")))) == []

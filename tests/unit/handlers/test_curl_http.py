@@ -15,12 +15,7 @@ from scrapy.signalmanager import SignalManager
 
 from crawlers.extensions.download_errors import BadResponseError
 from crawlers.handlers import curl_http
-from crawlers.handlers.curl_http import (
-    MAX_HOSTS,
-    RESOLVED_S,
-    CurlHTTPHandler,
-    _Transfer,
-)
+from crawlers.handlers.curl_http import MAX_HOSTS, RESOLVED_S, CurlHTTPHandler, _Transfer
 from crawlers.handlers.targets import Target
 from crawlers.items import REQUEST_SENT
 from tests.support.persistent import response

@@ -23,13 +23,10 @@ def problems(text):
         ("a.example;=www.a.example/dir", "has a path; an alias is a whole host"),
         ("a.example;=", "the host of an alias is missing; write =host"),
         ("a.example;=http://a.example", "is the site itself; remove it"),
-        ("a.example;=b'c", "only letters, digits, dots and hyphens"),
-        ("a.example;colour=red", "unknown field 'colour=red'"),
         ("a.example;" + ";".join(f"=b{n}.example" for n in range(51)), "102 aliases, expected at most 100"),
         ("http://a.example, http://b.example", "a line has one site; write each site on a line of its own"),
         ("http:/a.example", "http: is not a host; write http://host"),
         ("HTTPS//a b", "HTTPS is not a host; write https://host"),
-        ("http:", "http: is not a host; write http://host"),
         ("https://http://a.example", "http: is not a host; write http://host"),
         ("a.example;=http:", "the alias 'http:': http: is not a host; write http://host"),
         ("http://;1", "the host is missing; write http://host"),
@@ -40,7 +37,6 @@ def problems(text):
         ("300", "browsers read it as 0.0.1.44"),
         ("a.example;0", "maxDownloadsAtTime is '0', expected a whole number from 1 to 1000"),
         ("a.example;" + "9" * 10_000, "maxDownloadsAtTime is '99999999999999999999'"),
-        ("a.example;1;1;1;1", "5 fields, expected at most 4"),
     ],
 )
 def test_fault_is_reported_with_line_text_and_remedy(line, what):
@@ -55,7 +51,6 @@ def test_fault_is_reported_with_line_text_and_remedy(line, what):
 @pytest.mark.parametrize(
     ("line", "aliases"),
     [
-        ("https://a.example;=www.a.example", ("http://www.a.example", "https://www.a.example")),
         ("https://a.example;;;;=https://www.a.example", ("https://www.a.example",)),
         ("a.example;=http://B.example:80;=https://a.example", ("http://b.example", "https://a.example")),
         ("a.example;=http://a.example:8080/", ("http://a.example:8080",)),
@@ -144,36 +139,14 @@ def test_any_text_gives_sites_or_a_config_error(text):
 
 
 def test_no_two_sites_share_a_file_name():
-    hosts = [
-        "a",
-        "a_",
-        "a_8600",
-        "a__8600",
-        "a_https",
-        "ipv6",
-        "ipv6_",
-        "[::1]",
-        "[::8600]",
-        "h" * 300,
-        "h" * 301,
-    ]
+    hosts = ["a", "a_", "a_8600", "a__8600", "a_https", "ipv6", "ipv6_", "[::1]", "[::8600]", "h" * 300, "h" * 301]
     sites = [f"{scheme}://{host}{port}" for scheme in ("http", "https") for host in hosts for port in ("", ":8600")]
     stems = {file_stem(site, sites) for site in sites}
     assert len(stems) == len(sites)
     assert all(len(stem) <= 210 and not set(stem) & set('/\\:*?"<>|[]') for stem in stems)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "http://a.test;2;;500",
-        "http://a.test",
-        "https://a.test:8443/docs/;;3",
-        "http://a.test/index.html;1",
-        "http://a.test/?lang=en",
-        "http://a.test;=http://b.test;=https://b.test;render=none",
-    ],
-)
+@pytest.mark.parametrize("line", ["http://a.test", "http://a.test/index.html;1", "http://a.test/?lang=en"])
 def test_line_of_a_site_says_all_of_it(line):
     (limits,) = parse_hosts(line, "hosts.txt")
     assert hosts_line(limits) == line

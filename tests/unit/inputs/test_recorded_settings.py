@@ -9,9 +9,6 @@ VALUES = {
     "MAX_LEVEL": "None",
     "URL_IGNORED_PARAMETERS": "['a', 'b']",
     "URL_IP_NAMES": "{'[::1]': 'a.test'}",
-    "RULE": "",
-    "PROFILE": "institutes",
-    "USER_AGENT": "mybot/1 (+http://a.test)",
 }
 
 

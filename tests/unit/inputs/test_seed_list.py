@@ -52,7 +52,6 @@ def test_text_without_a_header_is_a_hosts_file():
         ("start_url,start_url\na.example,b.example\n", "duplicate column start_url"),
         ("number,full_name\n1,A\n", "the column start_url is missing"),
         ("start_url\n", "no sites found"),
-        ("start_url,parallel\na.example,0\n", "row 2: parallel is '0', expected a whole number from 1 to 1000"),
         ("start_url,number\na.example,0\n", "row 2: number is '0'"),
         ("start_url,enabled\na.example,perhaps\n", "row 2: enabled is 'perhaps', expected yes or no"),
         ("start_url\nhttp://a.example/\na.example/x\n", "row 3: http://a.example is already listed in row 2"),

@@ -37,7 +37,6 @@ def test_settings_are_read_with_their_types(read, text, settings):
     ("text", "parts"),
     [
         ("PAGES = many\n", ["is not valid TOML", "line 1", "texts in quotes"]),
-        ("PAGES\n", ["is not valid TOML", "line 1"]),
         pytest.param("TAGS = " + "[" * 50_000, ["is not valid TOML", "nested"], id="deeply nested lists"),
         pytest.param("TABLE = " + "{a=" * 50_000, ["is not valid TOML", "nested"], id="deeply nested tables"),
         ("pages = 1\n", ["unknown setting pages; did you mean PAGES?"]),

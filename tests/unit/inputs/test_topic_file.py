@@ -17,7 +17,7 @@ def problem(text):
         parse_topic(text, "topic.yaml")
     message = str(caught.value)
     assert all(line.startswith("topic.yaml") and len(line) < 600 for line in message.split("\n"))
-    return message
+    return message.replace("topic.yaml", "")
 
 
 def test_documented_example_is_parsed():
@@ -56,62 +56,47 @@ def test_scope_is_a_name_or_a_list_of_domains_that_contain_the_roots():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("keywords: [a", "topic.yaml:1: not valid YAML (did not find expected ',' or ']'); check colons"),
-        ("", "topic.yaml: expected fields such as `keywords:`, each on its own line"),
-        (LEAST + "lenguage: ru", "topic.yaml:3: unknown field 'lenguage'; did you mean language?"),
-        (LEAST + "roots: [b.example]", "topic.yaml:3: duplicate field roots; keep one of the two"),
-        ("roots: [a.example]", "topic.yaml: keywords and examples are missing; give at least one word or page"),
-        ("keywords: [text, ' ']", "topic.yaml:1: missing value; write it, or remove the line"),
-        ("keywords: [text, the]", "topic.yaml:1: the keyword 'the' has no terms; remove it: function words, numbers"),
-        ("keywords:\n  text: 1\n  1991: 2", "topic.yaml:3: the keyword '1991' has no terms"),
-        ("keywords:\n  text: -1", "topic.yaml:2: the weight of 'text' is '-1', expected a number from 0.001 to 1000"),
-        ("keywords: {text: much}", "topic.yaml:1: the weight of 'text' is 'much', expected a number from 0.001"),
-        ("keywords: {text: [1]}", "topic.yaml:1: expected a single value here, not a list or mapping"),
-        ("keywords: [text]", "topic.yaml: roots is missing; give at least one start URL"),
-        (
-            "keywords: [text]\nroots: {a: b}",
-            "topic.yaml:2: roots is a mapping, expected a list; write each value after",
-        ),
+        ("keywords: [a", ":1: not valid YAML (did not find expected ',' or ']'); check colons"),
+        ("", ": expected fields such as `keywords:`, each on its own line"),
+        (LEAST + "lenguage: ru", ":3: unknown field 'lenguage'; did you mean language?"),
+        (LEAST + "roots: [b.example]", ":3: duplicate field roots; keep one of the two"),
+        ("roots: [a.example]", ": keywords and examples are missing; give at least one word or page"),
+        ("keywords: [text, ' ']", ":1: missing value; write it, or remove the line"),
+        ("keywords: [text, the]", ":1: the keyword 'the' has no terms; remove it: function words, numbers"),
+        ("keywords:\n  text: 1\n  1991: 2", ":3: the keyword '1991' has no terms"),
+        ("keywords:\n  text: -1", ":2: the weight of 'text' is '-1', expected a number from 0.001 to 1000"),
+        ("keywords: {text: much}", ":1: the weight of 'text' is 'much', expected a number from 0.001"),
+        ("keywords: {text: [1]}", ":1: expected a single value here, not a list or mapping"),
+        ("keywords: [text]", ": roots is missing; give at least one start URL"),
+        ("keywords: [text]\nroots: {a: b}", ":2: roots is a mapping, expected a list; write each value after"),
         (
             "keywords: [text]\nroots:\n- a.example\n- ftp://b.example",
-            "topic.yaml:4: 'ftp://b.example': unsupported protocol 'ftp'; expected http or https",
+            ":4: 'ftp://b.example': unsupported protocol 'ftp'; expected http or https",
         ),
-        (
-            "keywords: [text]\nroots: ['http://']",
-            "topic.yaml:2: 'http://': the host is missing; write http://host",
-        ),
-        ("examples: [mailto://b.example]", "topic.yaml:1: 'mailto://b.example': unsupported protocol 'mailto'"),
+        ("keywords: [text]\nroots: ['http://']", ":2: 'http://': the host is missing; write http://host"),
+        ("examples: [mailto://b.example]", ":1: 'mailto://b.example': unsupported protocol 'mailto'"),
         (
             LEAST + "scope: [b.example, c.example]",
-            "topic.yaml:2: the root http://a.example/ is outside the scope (b.example,c.example); "
+            ":2: the root http://a.example/ is outside the scope (b.example,c.example); "
             "add a.example to scope, or remove the root",
         ),
         (
             "{keywords: [text], roots: [http://ba.example], scope: [a.example]}",
             "the root http://ba.example/ is outside",
         ),
-        (LEAST + "scope: hosts", "topic.yaml:3: scope is 'hosts', expected sites, all, or a list: [example.org]"),
-        (LEAST + "scope: {a: b}", "topic.yaml:3: scope is a mapping, expected a list"),
-        (
-            LEAST + "scope: ['*.a.example']",
-            "topic.yaml:3: '*.a.example' in scope is not a domain; write a domain such as",
-        ),
-        (
-            LEAST + "strategy: best",
-            "topic.yaml:3: unknown strategy 'best'; choose one of: learnt anchor breadth links mixed",
-        ),
-        (
-            LEAST + "strategy: links\nalpha: 1",
-            "topic.yaml:4: alpha and strategy are mutually exclusive; keep one of the two",
-        ),
+        (LEAST + "scope: hosts", ":3: scope is 'hosts', expected sites, all, or a list: [example.org]"),
+        (LEAST + "scope: {a: b}", ":3: scope is a mapping, expected a list"),
+        (LEAST + "scope: ['*.a.example']", ":3: '*.a.example' in scope is not a domain; write a domain such as"),
+        (LEAST + "strategy: best", ":3: unknown strategy 'best'; choose one of: learnt anchor breadth links mixed"),
+        (LEAST + "strategy: links\nalpha: 1", ":4: alpha and strategy are mutually exclusive; keep one of the two"),
         (
             LEAST + "alpha: 0.4\nbeta: 0.4",
-            "topic.yaml:3: alpha=0.4, beta=0.4, gamma=0, delta=0 sum to 0.8, expected 1; divide each by their sum",
+            ":3: alpha=0.4, beta=0.4, gamma=0, delta=0 sum to 0.8, expected 1; divide each by their sum",
         ),
-        (LEAST + "gamma: -1", "topic.yaml:3: gamma is '-1', expected a number from 0 to 1"),
-        (LEAST + "language: xx", "topic.yaml:3: language: unknown language 'xx'; choose one of: auto zh ar"),
-        (LEAST + "budget: 0", "topic.yaml:3: budget is '0', expected a number of pages from 1 to 1000000000"),
-        (LEAST + "budget: " + "9" * 5000, "topic.yaml:3: budget is '9999"),
+        (LEAST + "gamma: -1", ":3: gamma is '-1', expected a number from 0 to 1"),
+        (LEAST + "language: xx", ":3: language: unknown language 'xx'; choose one of: auto zh ar"),
+        (LEAST + "budget: 0", ":3: budget is '0', expected a number of pages from 1 to 1000000000"),
+        (LEAST + "budget: " + "9" * 5000, ":3: budget is '9999"),
     ],
 )
 def test_every_mistake_is_reported_in_one_sentence_with_the_remedy(text, sentence):

@@ -8,13 +8,11 @@ from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.errors import ConfigError
 from crawlers.inputs.url_settings import normalization, recorded, url_selection
 from crawlers.storage.crawls import SELECTION_SETTINGS
+from tests.support.opened_crawl import project_settings
 
 
 def of(**values):
-    settings = Settings()
-    settings.setmodule(defaults)
-    settings.setdict(values, priority="cmdline")
-    return normalization(settings)
+    return normalization(project_settings(**values))
 
 
 def test_every_setting_on_which_keys_depend_is_recorded():

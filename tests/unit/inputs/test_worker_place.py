@@ -5,11 +5,6 @@ from pathlib import Path
 from crawlers.inputs.worker_place import CRAWL, WorkerPlace, crawl_to_join, worker_place
 
 
-def test_process_that_a_person_started_has_no_place():
-    assert worker_place({}) is None
-    assert crawl_to_join({}) is None
-
-
 def test_environment_is_that_of_the_process(monkeypatch):
     place = WorkerPlace(1, 2, Path("summary.txt"))
     for name, value in {**place.environment(), CRAWL: "3"}.items():

@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 from crawlers.errors import ConfigError
 from crawlers.inputs.sources_file import parse_sources
 from crawlers.inputs.topic_file import parse_topic
-from crawlers.inputs.yaml_reader import (
-    Problem,
-    Unreadable,
-    items_of,
-    read_entries,
-    read_fields,
-)
+from crawlers.inputs.yaml_reader import Problem, Unreadable, items_of, read_entries, read_fields
 
 NAMES = ("roots", "budget")
 

@@ -17,12 +17,7 @@ FEED = {
     "next_url": "https://example.com/feed.json?page=2",
     "items": [
         {"id": "1", "url": "/old", "title": "Old", "date_published": "2026-11-20T12:00:00Z"},
-        {
-            "id": "2",
-            "url": "https://example.com/new#top",
-            "title": "New [1]",
-            "date_modified": "2026-11-21T13:00:00+01:00",
-        },
+        {"id": "2", "url": "/new#top", "title": "New [1]", "date_modified": "2026-11-21T13:00:00+01:00"},
         {"id": "3", "external_url": "https://elsewhere.example/", "content_text": "a ] and a }"},
         {"id": "https://example.com/4"},
         {"id": 5},
@@ -30,20 +25,10 @@ FEED = {
         {"id": "6", "url": None, "title": 7, "date_published": 8},
     ],
 }
-FOUND = [
-    ("https://example.com/new", 1795262400.0, "New [1]"),
-    ("https://example.com/old", 1795176000.0, "Old"),
-    ("https://elsewhere.example/", None, ""),
-    ("https://example.com/4", None, ""),
-]
 
 
 def read(text):
     return read_feed(text.encode(), "https://example.com/feed.json", "application/feed+json", 1795305600.0)
-
-
-def found(content):
-    return [(item.url, item.published_at, item.title) for item in content.items]
 
 
 def test_truncated_feed_gives_the_items_before_the_cut():
@@ -51,7 +36,10 @@ def test_truncated_feed_gives_the_items_before_the_cut():
     content = read(text[: text.index("external_url") + 20])
     assert content.kind == "json"
     assert content.problem.startswith("feed_invalid ")
-    assert found(content) == FOUND[:2]
+    assert [(item.url, item.published_at, item.title) for item in content.items] == [
+        ("https://example.com/new", 1795262400.0, "New [1]"),
+        ("https://example.com/old", 1795176000.0, "Old"),
+    ]
 
 
 def test_line_breaks_within_texts_and_a_byte_order_mark_are_accepted():
@@ -74,9 +62,7 @@ def test_other_json_is_not_a_feed(text):
 )
 def test_broken_json_is_a_problem_and_not_an_exception(text):
     content = read(text)
-    assert content.kind == ""
-    assert content.items == []
-    assert content.problem
+    assert (content.kind, content.items, content.problem != "") == ("", [], True)
 
 
 @given(st.data())

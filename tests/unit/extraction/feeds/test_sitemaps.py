@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crawlers.extraction.feeds import feed_bytes
 from crawlers.extraction.feeds.feed_reader import read_feed
+from tests.unit.extraction.feeds.test_feed_reader import ATOM, RDF, RSS
 
 NOON = 1795262400.0
 NAMESPACES = (
@@ -40,7 +41,8 @@ def read(body, content_type=None):
 
 
 def urls(body):
-    return [item.url for item in read(body).items]
+    """The addresses of the items, without the site of the sitemap."""
+    return [item.url.removeprefix("https://example.com") for item in read(body).items]
 
 
 def urlset(*locations):
@@ -72,34 +74,24 @@ def test_text_of_addresses_is_a_sitemap():
 
 
 BROKEN = {
-    "bare ampersand": (urlset("https://example.com/?a=1&b=2&copy=3"), ["https://example.com/?a=1&b=2&copy=3"]),
-    "ampersands in and out of CDATA": (
-        urlset("https://example.com/?a&amp;b", "<![CDATA[https://example.com/?c&d]]>", "https://example.com/?e&f"),
-        ["https://example.com/?a&b", "https://example.com/?c&d", "https://example.com/?e&f"],
-    ),
-    "cut within an address": (
-        urlset("https://example.com/a", "https://example.com/bcd")[:65],
-        ["https://example.com/a"],
-    ),
+    "bare ampersand": (urlset("/?a=1&b=2&copy=3"), ["/?a=1&b=2&copy=3"]),
+    "in and out of CDATA": (urlset("/?a&amp;b", "<![CDATA[/?c&d]]>", "/?e&f"), ["/?a&b", "/?c&d", "/?e&f"]),
+    "cut within an address": (urlset("https://example.com/a", "https://example.com/bcd")[:65], ["/a"]),
     "cut after an address": (urlset("/a", "/b").replace("</url></urlset>", "<lastm"), ["/a", "/b"]),
     "unbound namespace": (NEWS.partition(">")[2].join(["<urlset>", ""]), ["/a"]),
     "entry not ended": ("<urlset><url><loc>/a</loc><url><loc>/b</loc></url></urlset>", ["/a", "/b"]),
-    "wrong end tag": ("<urlset><url><loc>/a</lok></url><url><loc>/b</loc></url></urlset>", None),
+    "wrong end tag": ("<urlset><url><loc>/a</lok></url><url><loc>/b</loc></url></urlset>", ["/a", "/b"]),
     "control characters": (urlset("/a\x00\x0b&#1;", "/b\ufffe"), ["/a", "/b"]),
     "notice of a script": ("<br/><b>Warning</b>: x" + urlset("/a"), ["/a"]),
     "junk after the end": (urlset("/a") + "<script>1</script>", ["/a"]),
     "upper case": ("<URLSET><URL><LOC>/a</LOC></URL></URLSET>", ["/a"]),
-    "entities that grow": ('<!DOCTYPE urlset [<!ENTITY a "b"><!ENTITY c "&a;&a;">]>' + urlset("/a"), ["/a"]),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_sitemap_gives_its_readable_items(name):
     body, found = BROKEN[name]
-    if found is None:
-        assert "https://example.com/b" in urls(body)
-    else:
-        assert urls(body) == [url if url.startswith("http") else f"https://example.com{url}" for url in found]
+    assert urls(body) == found
 
 
 def test_gzip_is_inflated_even_if_truncated_damaged_or_doubled():
@@ -171,7 +163,7 @@ def test_each_address_of_an_entry_has_the_date_behind_it():
 def test_address_with_an_undeclared_entity_is_unknown(loc, path):
     declared = '<!DOCTYPE urlset [<!ENTITY test SYSTEM "file:///etc/passwd"><!ENTITY nbsp "x">]>'
     body = f"<urlset><url><loc>{loc}</loc></url><url><loc>/b</loc></url></urlset>"
-    assert urls(declared + body) == [f"https://example.com{one}" for one in (path, "/b") if one is not None]
+    assert urls(declared + body) == [one for one in (path, "/b") if one is not None]
 
 
 def test_undeclared_entities_of_titles_are_those_of_html():
@@ -182,20 +174,19 @@ def test_undeclared_entities_of_titles_are_those_of_html():
     "junk", ["<a>", "<loc>", "<url>", "<!--", "<![CDATA[", "&a;", "<news:news>", "<url><loc>/b</loc>"]
 )
 def test_endless_junk_takes_linear_time(junk):
-    assert "https://example.com/a" in urls(urlset("/a")[:-9] + junk * 10_000)
+    assert "/a" in urls(urlset("/a")[:-9] + junk * 10_000)
 
 
-@given(st.sampled_from([URLSET, NEWS, INDEX]), st.data())
-@settings(max_examples=40)
-def test_damage_never_raises(sitemap, data):
-    body = bytearray(sitemap.encode())
-    for _ in range(data.draw(st.integers(1, 4))):
+DAMAGE = [b"<", b">", b"]]>", b"<![CDATA[", b"<item>", b"</item>", b"<url>", b"</url>", b"&", b"<!--"]
+
+
+@given(st.sampled_from([URLSET, NEWS, INDEX, RSS, ATOM, RDF]), st.data())
+@settings(max_examples=80)
+def test_damage_never_raises_or_invents_addresses(feed, data):
+    body = bytearray(feed.encode())
+    for _ in range(data.draw(st.integers(1, 5))):
         at = data.draw(st.integers(0, len(body) - 1))
-        body[at : at + data.draw(st.integers(0, 30))] = data.draw(
-            st.binary(max_size=5)
-            | st.sampled_from([b"<", b">", b"]]>", b"<![CDATA[", b"<url>", b"</url>", b"&", b"<!--"])
-        )
+        body[at : at + data.draw(st.integers(0, 30))] = data.draw(st.binary(max_size=5) | st.sampled_from(DAMAGE))
     content = read(bytes(body))
-    assert all(
-        url.startswith(("https://", "http://")) for url in [*content.further, *(item.url for item in content.items)]
-    )
+    found = [*content.further, *(item.url for item in content.items)]
+    assert all(url.startswith(("https://", "http://")) for url in found)

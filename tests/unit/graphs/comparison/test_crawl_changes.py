@@ -36,12 +36,8 @@ def sites(database):
     return store(database, BEFORE, [3, 0, 5, 2, 4, 1]), store(database, AFTER)
 
 
-def by_url(rows):
-    return {row.url.removeprefix(A): row for row in rows}
-
-
 def test_pages_appear_vanish_change_and_stay(database, sites):
-    rows = by_url(page for _, page in page_changes(database, *sites))
+    rows = {row.url.removeprefix(A): row for _, row in page_changes(database, *sites)}
     assert {url: (row.change, row.what, row.status_before, row.status_after) for url, row in rows.items()} == {
         "/": ("unchanged", "", 200, 200),
         "/same": ("unchanged", "", 200, 200),

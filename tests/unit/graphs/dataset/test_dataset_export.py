@@ -20,13 +20,10 @@ from tests.support.stored_site import DONE, MOVED, Stored, store
 dataset = pytest.importorskip("pyarrow.dataset")
 
 
-def rows_of(folder, name):
-    return dataset.dataset(folder / name, partitioning="hive").to_table().to_pylist()
-
-
 def export(database, tmp_path, sites):
     size = write_dataset(database, sites, tmp_path / DATASET)
-    tables = {name: rows_of(tmp_path / DATASET, name) for name in TABLES}
+    read = {name: dataset.dataset(tmp_path / DATASET / name, partitioning="hive") for name in TABLES}
+    tables = {name: one.to_table().to_pylist() for name, one in read.items()}
     assert size == DatasetSize(**{name: len(rows) for name, rows in tables.items()})
     return tables
 

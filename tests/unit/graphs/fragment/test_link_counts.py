@@ -7,16 +7,18 @@ from typing import NamedTuple
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import insert
+from sqlalchemy import update
 
 from crawlers.algorithms.urls.domains import host_group
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.items import State
 from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import external_link, external_url, page
-from tests.support.stored_rows import add_sites
+from crawlers.storage.schema.tables import ExternalLinkRow, ExternalUrlRow, page
+from tests.support.stored_rows import add_sites, ended_page, new_page, page_ids, write_rows
 
-_pages, _urls, _crawls = count(1), count(1), count(1)
+_crawls = count(1)
 
 A, B = "http://a.example", "http://b.example"
 OUT, FAR = "http://out.example", "http://far.example"
@@ -36,33 +38,17 @@ def store(database, pages, sites=()):
     crawl_id = next(_crawls)
     names = dict.fromkeys((*sites, *(one.site for one in pages)))
     site_ids = {name: add_sites(database, crawl_id, name)[0].id for name in names}
-    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
-    with database.write() as connection:
-        url_ids: dict[tuple[str, str, int], int] = {}
-        for one in pages:
-            number = next(_pages)
-            content = {"state": int(State.REFUSED if one.body is None else State.DONE), "duplicates": one.duplicates}
-            content["content_hash"] = one.body and one.body.encode().hex()
-            row = {"id": number, "site_id": site_ids[one.site], "key": number, "url": f"{one.site}/{number}"}
-            connection.execute(insert(page).values(**row, **content, **unsaid))
-            for target, path, variant, links in one.links:
-                address = target, path, variant
-                if address not in url_ids:
-                    url_ids[address] = next(_urls)
-                    key = hash_of(target, path)
-                    url = f"{target}/{path}{'#' * variant}"
-                    row = {"id": url_ids[address], "site": target, "url": url, "key": key}
-                    connection.execute(insert(external_url).values(**row))
-                link = {"page_id": number, "url_id": url_ids[address], "context_id": next(_urls), "count": links}
-                connection.execute(insert(external_link).values(**link))
+    for number, one in zip(page_ids(database, len(pages)), pages, strict=True):
+        state = State.REFUSED if one.body is None else State.DONE
+        content_hash = one.body and one.body.encode().hex()
+        write_rows(database, new_page(number, site_ids[one.site]), ended_page(number, state, content_hash=content_hash))
+        with database.write() as connection:
+            connection.execute(update(page).where(page.c.id == number).values(duplicates=one.duplicates))
+        for context, (target, path, variant, links) in enumerate(one.links):
+            url = f"{target}/{path}{'#' * variant}"
+            address = ExternalUrlRow(url_key(url), target, url, resolve(url, "").key)
+            write_rows(database, address, ExternalLinkRow(number, url_key(url), context, links))
     return crawl_id
-
-
-_keys: dict[tuple[str, str], int] = {}
-
-
-def hash_of(site, path):
-    return _keys.setdefault((site, path), len(_keys) + 1)
 
 
 def test_the_target_set_comes_first_by_name_then_the_most_linked_sites(database):

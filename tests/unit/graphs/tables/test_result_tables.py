@@ -49,6 +49,9 @@ class Crawled:
         text = self.files(folder)[f"{self.stem}.{name}.csv"].decode().replace(self.origin, "")
         return list(csv.DictReader(text.splitlines()))
 
+    def cells(self, name, *columns):
+        return [tuple(row[column] for column in columns) for row in self.rows(name)]
+
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory, new_project):
@@ -82,17 +85,15 @@ def test_pages_have_status_degrees_duplicates_and_where_they_were_found(crawled)
 
 
 def test_every_page_that_holds_a_broken_link_is_listed(crawled):
-    columns = ("url", "status", "reason", "page", "anchor")
-    assert [tuple(row[name] for name in columns) for row in crawled.rows("broken-links")] == [
-        ("/gone", "404", "status 404", "/", "/gone"),
-        ("/gone", "404", "status 404", "/a", "a"),
-        ("/lost", "404", "redirects to /gone: status 404", "/a", "b"),
-        ("//[x/", "", "not a URL", "/deep", "named"),
-        ("http://[", "", "not a URL", "/deep", "'=no URL"),
-        ("http://[::1", "", "not a URL", "/", "http://[::1"),
-        ("http://a.example:" + "9" * 1983, "", "not a URL", "/deep", "l"),
+    assert crawled.cells("broken-links", "url", "status", "reason", "page", "anchor", "links") == [
+        ("/gone", "404", "status 404", "/", "/gone", "1"),
+        ("/gone", "404", "status 404", "/a", "a", "1"),
+        ("/lost", "404", "redirects to /gone: status 404", "/a", "b", "1"),
+        ("//[x/", "", "not a URL", "/deep", "named", "1"),
+        ("http://[", "", "not a URL", "/deep", "'=no URL", "2"),
+        ("http://[::1", "", "not a URL", "/", "http://[::1", "1"),
+        ("http://a.example:" + "9" * 1983, "", "not a URL", "/deep", "l", "1"),
     ]
-    assert [row["links"] for row in crawled.rows("broken-links")] == ["1"] * 4 + ["2", "1", "1"]
 
 
 def test_only_texts_of_links_that_may_be_broken_stay_in_the_store(crawled):
@@ -103,7 +104,7 @@ def test_only_texts_of_links_that_may_be_broken_stay_in_the_store(crawled):
 
 def test_redirects_have_their_chains(crawled):
     columns = ("url", "status", "redirects", "final_url", "final_status", "problem", "chain")
-    assert [tuple(row[name] for name in columns) for row in crawled.rows("redirects")] == [
+    assert crawled.cells("redirects", *columns) == [
         ("/away", "301", "1", OUT, "", f"redirects to another site: {OUT}", f"/away > {OUT}"),
         ("/lost", "301", "1", "/gone", "404", "status 404", "/lost > /gone"),
         ("/moved", "301", "2", "/end", "200", "", "/moved > /moved2 > /end"),
@@ -112,16 +113,9 @@ def test_redirects_have_their_chains(crawled):
 
 
 def test_external_links_have_their_first_page_and_anchor(crawled):
-    assert crawled.rows("external-links") == [
-        {"url": OUT, "host": "outside.example", "first_page": "/", "anchor": "'=cmd()", "pages": "3", "links": "3"},
-        {
-            "url": f"{OUT}x",
-            "host": "outside.example",
-            "first_page": "/deep",
-            "anchor": "text",
-            "pages": "1",
-            "links": "2",
-        },
+    assert crawled.cells("external-links", "url", "host", "first_page", "anchor", "pages", "links") == [
+        (OUT, "outside.example", "/", "'=cmd()", "3", "3"),
+        (f"{OUT}x", "outside.example", "/deep", "text", "1", "2"),
     ]
 
 

@@ -47,19 +47,11 @@ TYPES = {"integer", "long", "double", "float", "boolean", "string"}  # the schem
 TEXT = bool  # any, but not empty
 ELEMENTS = {
     "gexf": ({"version": "1.3".__eq__}, {}, ["meta?", "graph"]),
-    "meta": (
-        {},
-        {},
-        ["creator?", "keywords?", "description?"],
-    ),
+    "meta": ({}, {}, ["creator?", "keywords?", "description?"]),
     "creator": ({}, {}, []),
     "keywords": ({}, {}, []),
     "description": ({}, {}, []),
-    "graph": (
-        {},
-        {"defaultedgetype": "directed".__eq__, "mode": "static".__eq__},
-        ["attributes*", "nodes", "edges"],
-    ),
+    "graph": ({}, {"defaultedgetype": "directed".__eq__, "mode": "static".__eq__}, ["attributes*", "nodes", "edges"]),
     "attributes": ({"class": {"node", "edge"}.__contains__}, {"mode": "static".__eq__}, ["attribute*"]),
     "attribute": ({"id": TEXT, "title": TEXT, "type": TYPES.__contains__}, {}, []),
     "nodes": ({}, {}, ["node*"]),

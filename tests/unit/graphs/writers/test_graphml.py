@@ -9,18 +9,8 @@ from hypothesis import strategies as st
 
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.graphml import write_graphml
-from crawlers.items import Node
 from crawlers.storage.files.cells import clean
-
-GRAPH = MemoryGraph(
-    [
-        Node(1, "http://a.test/", 0, 200, 'Home & "more"', 1, 1, 0, 0),
-        Node(2, "http://a.test/x?a=1&b=<2>", 1, 200, " two\n\tlines\r", 1, 1, 4, 1),
-    ],
-    [(1, [(2, 3)]), (2, [(1, 1)])],
-    name="a.test:8600",
-    description="pages < & >",
-)
+from tests.unit.graphs.writers.test_gexf import GRAPH
 
 
 def graphml(graph):
@@ -34,7 +24,7 @@ def test_networkx_reads_back_every_node_attribute_and_edge():
     assert type(network) is nx.DiGraph
     names = ["label", *(column.name for column in PAGE_COLUMNS)]
     assert dict(network.nodes(data=True)) == {row[0]: dict(zip(names, row[1:], strict=True)) for row in GRAPH.rows}
-    assert set(network.edges(data="weight")) == {(1, 2, 3), (2, 1, 1)}
+    assert set(network.edges(data="weight")) == {(1, 2, 3), (2, 1, 1), (3, 1, 2)}
     assert (network.graph["name"], network.graph["description"]) == ("a.test:8600", "pages < & >")
 
 
