@@ -37,10 +37,15 @@ def demo(tmp_path_factory):
     return folder, process.stdout
 
 
+def ports(folder):
+    """Return the origin of each site that was served for *folder*, by name."""
+    lines = (folder / "ports.json").read_text("utf-8").splitlines()
+    return {name: url.rstrip("/") for name, url in map(str.split, lines)}
+
+
 @pytest.fixture(scope="module")
 def origins(demo):
-    lines = (demo[0] / "ports.json").read_text("utf-8").splitlines()
-    return {name: url.rstrip("/") for name, url in map(str.split, lines)}
+    return ports(demo[0])
 
 
 def said(output, site):
@@ -138,10 +143,7 @@ def test_important_pages_of_the_town_agree_with_pagerank(demo):
     )}  # fmt: skip
     graph = networkx.DiGraph(project.query("SELECT source_id, target_id FROM link"))
     rank = networkx.pagerank(graph.subgraph(pages))
-    names = {
-        url.rstrip("/"): name
-        for name, url in map(str.split, (folder / "town" / "ports.json").read_text("utf-8").splitlines())
-    }
+    names = {origin: name for name, origin in ports(folder / "town").items()}
     most = [(names[pages[page][0]], pages[page][1]) for page in sorted(rank, key=rank.get, reverse=True)]
     said = [(site, title) for _, site, title in listed(output, "importance")]
     assert said[0] == most[0] == ("portal", "The portal")

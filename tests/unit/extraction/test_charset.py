@@ -23,17 +23,12 @@ def page(text, charset, declared=""):
     return f"<html><head>{meta}<title>{text}</title></head><body><p>{text}</p></body></html>".encode(charset)
 
 
+WRITTEN = [(RUSSIAN, "koi8-r"), (RUSSIAN, "cp1251"), (JAPANESE, "euc_jp"), (JAPANESE, "cp932")]
+
+
 @pytest.mark.parametrize(
     ("text", "charset"),
-    [
-        (RUSSIAN, "koi8-r"),
-        (RUSSIAN, "cp1251"),
-        (JAPANESE, "euc_jp"),
-        (JAPANESE, "cp932"),
-        (JAPANESE, "iso2022_jp"),
-        (RUSSIAN, "utf-16-le"),
-        (RUSSIAN, "utf-16-be"),
-    ],
+    [*WRITTEN, (JAPANESE, "iso2022_jp"), (RUSSIAN, "utf-16-le"), (RUSSIAN, "utf-16-be")],
 )
 @pytest.mark.parametrize("length", [60, 10_000])
 def test_undeclared_page_is_detected(text, charset, length):
@@ -43,9 +38,7 @@ def test_undeclared_page_is_detected(text, charset, length):
     assert text in utf8.decode()
 
 
-@pytest.mark.parametrize(
-    ("text", "charset"), [(RUSSIAN, "koi8-r"), (RUSSIAN, "cp1251"), (JAPANESE, "cp932"), (JAPANESE, "euc_jp")]
-)
+@pytest.mark.parametrize(("text", "charset"), WRITTEN)
 @pytest.mark.parametrize(("header", "meta"), [("utf-8", ""), ("", "utf-8"), ("utf-8", "utf-8")])
 def test_false_declaration_of_utf8_is_ignored(text, charset, header, meta):
     utf8, found = decode(page(text, charset, meta), f"text/html; charset={header}" if header else None)

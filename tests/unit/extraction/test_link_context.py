@@ -48,7 +48,6 @@ def test_anchor_is_truncated_to_200_characters():
         ("<div role=Navigation><a href=x>t</a></div>", "nav"),
         ("<aside role=main><a href=x>t</a></aside>", "main"),
         ("<div role=button><a href=x>t</a></div>", ""),
-        ("<nav></nav><a href=x>t</a>", ""),
     ],
 )
 def test_position_is_the_nearest_landmark(html, position):

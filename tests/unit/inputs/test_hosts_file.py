@@ -54,7 +54,6 @@ def test_fault_is_reported_with_line_text_and_remedy(line, what):
         ("https://a.example;;;;=https://www.a.example", ("https://www.a.example",)),
         ("a.example;=http://B.example:80;=https://a.example", ("http://b.example", "https://a.example")),
         ("a.example;=http://a.example:8080/", ("http://a.example:8080",)),
-        ("http://[::1]:80;=http://127.0.0.1", ("http://127.0.0.1",)),
         ("a.example;=http://b.example;=http://b.example", ("http://b.example",)),
     ],
 )

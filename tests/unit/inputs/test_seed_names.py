@@ -12,27 +12,22 @@ OTHER = Seed(3, "http://bin.example", "http://bin.example/")
 SEEDS = [ZIN, BIN, OTHER]
 
 
-@pytest.mark.parametrize(
-    ("text", "seed"),
-    [
-        ("1", ZIN),
-        ("zin", ZIN),
-        ("zin.example", ZIN),
-        ("https://ZIN.example/", None),
-        ("http://zin.example/any/page.html", ZIN),
-        ("https://bin.example", BIN),
-        ("bin.example:8080", BIN),  # a short name comes before a host
-        ("http://bin.example", OTHER),
-        ("4", None),
-        ("", None),
-    ],
-)
+FOUND = {
+    **dict.fromkeys(["1", "zin", "zin.example", "http://zin.example/any/page.html"], ZIN),
+    **dict.fromkeys(["https://bin.example", "bin.example:8080"], BIN),  # a short name comes before a host
+    "http://bin.example": OTHER,
+}
+
+
+@pytest.mark.parametrize(("text", "seed"), FOUND.items())
 def test_a_seed_is_found_by_number_short_name_host_or_url(text, seed):
-    if seed:
-        assert find_seed(SEEDS, text) == seed
-    else:
-        with pytest.raises(ConfigError, match="matches no seed"):
-            find_seed(SEEDS, text)
+    assert find_seed(SEEDS, text) == seed
+
+
+@pytest.mark.parametrize("text", ["https://ZIN.example/", "4", ""])
+def test_text_that_matches_no_seed_raises_an_error(text):
+    with pytest.raises(ConfigError, match="matches no seed"):
+        find_seed(SEEDS, text)
 
 
 def test_host_of_two_seeds_raises_an_error_with_their_numbers():

@@ -33,7 +33,6 @@ def test_block_elements_and_line_breaks_end_blocks():
         ("<div class='side post-comments'><p>x</div>", {"comment"}),
         ("<div hidden>x</div>", {"hidden"}),
         ("<div style='color:red; DISPLAY : none'>x</div>", {"hidden"}),
-        ("<blockquote>x</blockquote>", {"quote"}),
         ("<p class=headline>x", set()),
         ("<p class=Author-Name id=Ad>x", {"byline", "promotion"}),
         ("<p class=reauthorised id=broad>x", set()),
