@@ -14,10 +14,9 @@ from crawlers.extensions.metrics_server import MetricsServer
 from tests.support.opened_crawl import crawler_of
 from tests.support.processes import PATIENCE_S, until
 from tests.support.running import Project
-from tests.support.sites.server import Web, links, pages
+from tests.support.sites.server import Web
 from tests.unit.extensions.test_progress import stalling
 
-SITE = pages({"/": links("/a", "/missing", "/b"), "/a": links("/"), "/b": "the last page"})
 SERVED = re.compile(r"Metrics for Prometheus are served at http://127\.0\.0\.1:(\d+)/metrics")
 
 
@@ -83,7 +82,7 @@ def test_sentence_if_no_port_is_free(sqlite_url, monkeypatch):
 def test_running_crawl_is_scraped_and_the_port_is_free_after_it(tmp_path):
     release, port = threading.Event(), free_port()
     project = Project(tmp_path, METRICS_PORT=port, CRAWL="night", RETRY_TIMES=0)
-    with Web(site=stalling(release, SITE)) as web:
+    with Web(site=stalling(release)) as web:
         run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
         try:
             until(lambda: SERVED.search(run.log) is not None or not run.is_running, "the line about the port")
@@ -98,11 +97,7 @@ def test_running_crawl_is_scraped_and_the_port_is_free_after_it(tmp_path):
     assert ended.status == 0, ended.log
     assert int(found[1]) in range(port, port + 100)
     assert values["crawlers_worker_info", "night", "sitegraph", __version__, "1"] == 1
-    assert values["crawlers_errors_total", "night", "client_error", "1"] == 1
-    assert values["crawlers_urls", "night", "leased", "1"] == 1
-    assert values["crawlers_rule_decisions_total", "night", "chosen", "1"] >= 4
     assert values["crawlers_reactor_lateness_seconds_count", "night", "1"] > 0
-    assert values["crawlers_received_bytes_total", "night", "1"] > 100
     assert values["process_resident_memory_bytes",] > 2**20
     with socket.create_server(("127.0.0.1", int(found[1]))):
         pass

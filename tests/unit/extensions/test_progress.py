@@ -31,13 +31,13 @@ def test_display_is_off_where_there_is_no_terminal(wanted, monkeypatch):
         Progress.from_crawler(crawler)
 
 
-def stalling(release, site=SITE):
-    """Return a *site* whose page /b is answered when the event *release* is set."""
+def stalling(release):
+    """Return a site whose page /b is answered when the event *release* is set."""
 
     async def respond(exchange):
         if exchange.path == "/b":
             await asyncio.to_thread(release.wait, PATIENCE_S)
-        await site(exchange)
+        await SITE(exchange)
 
     return respond
 

@@ -16,6 +16,7 @@ from crawlers.reasons import Reason
 
 NOW = 1795262400.0  # 2026-11-21T12:00:00Z
 HOUR_S = 3600.0
+HTML = "text/html; charset=utf-8"
 SITE, ELSEWHERE, FOREIGN = "http://paper.example", "http://blog.paper.example", "http://other.example"
 FITTING = f"{SITE}/news/1.html"
 RULES = {"paper.example": [UrlRule(r"/news/\d+\.html", 0.5, "hand")]}
@@ -54,38 +55,25 @@ def pool():
 @pytest.fixture
 def read(pool):
     scope = Scope("paper.example", [SITE])
-    known = {}
     classifier = UrlClassifier(RULES, learns=False, fit_factor=10.0, else_factor=0.01)
 
     def reader(news):
         types = frozenset({"text/html"})
         return ResponseReader(LinkResolver(), frozenset({"a"}), types, scope=scope, analysis=news.analysis)
 
-    async def copy_of(page):
-        return known["copy"]
-
     async def in_thread(function):
         pool.calls.append((SITE, "thread"))
         return function()
 
     def read(
-        body,
-        url=f"{SITE}/",
-        content_type="text/html; charset=utf-8",
-        *,
-        level=2,
-        kind="",
-        is_announced=False,
-        is_in_feed=False,
-        copy=None,
-        content_rules=None,
-        **more,
+        body, url=f"{SITE}/", content_type=HTML, *, level=2, kind="", is_announced=False, copy=None, rules=None, **more
     ):
-        known["copy"] = copy
-        rules = {"paper.example": content_rules or {}}
-        news = NewsReader(reader, classifier, rules, pool.run, copy_of, in_thread)
+        async def copy_of(page):
+            return copy
+
+        news = NewsReader(reader, classifier, {"paper.example": rules or {}}, pool.run, copy_of, in_thread)
         response = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
-        return asyncio.run(news.read(response, 7, level, kind, is_announced, is_in_feed, NOW))
+        return asyncio.run(news.read(response, 7, level, kind, is_announced, is_announced, NOW))
 
     return read
 
@@ -166,7 +154,7 @@ def test_list_is_no_document_although_its_url_fits_unless_a_feed_announced_it(re
     assert page.news.odds <= -SURE
     assert (page.news.fits, page.news.article, page.news.reason) == (True, None, Reason.LIST_OF_LINKS)
     assert pool.calls == []
-    announced = read(SECTION, FITTING, is_announced=True, is_in_feed=True)
+    announced = read(SECTION, FITTING, is_announced=True)
     assert announced.news.reason != Reason.LIST_OF_LINKS
     assert pool.calls == [(SITE, "article_of")]
 
@@ -186,7 +174,7 @@ def test_promising_page_without_further_evidence_is_not_an_article(read, pool):
 
 
 def test_date_that_only_the_extraction_finds_counts(read):
-    page = read(f"{MARKED}<footer>20 November 2026</footer>", f"{SITE}/x", content_rules={"published": "footer"})
+    page = read(f"{MARKED}<footer>20 November 2026</footer>", f"{SITE}/x", rules={"published": "footer"})
     assert page.news.odds > SURE
     assert page.news.article.published == "2026-11-20"
 

@@ -26,24 +26,12 @@ async def broken(exchange):
     await exchange.page("robots are out of order", 500)
 
 
-async def moved(exchange):
-    if exchange.path == "/robots.txt":
-        await exchange.page("", 301, Location="/rules/now.txt")
-    elif exchange.path == "/rules/now.txt":
-        await exchange.page("User-agent: *\nDisallow: /secret/", content_type="text/plain")
-    else:
-        await pages(BODIES)(exchange)
-
-
 SITES = {
     "rules": pages(BODIES, "User-agent: *\nDisallow: /secret/"),
     "closed": pages(BODIES, "User-agent: *\nDisallow: /"),
     "missing": pages(BODIES),
     "broken": broken,
     "dead": None,
-    "moved": moved,
-    # The first group, behind a byte order mark, is the one that matters.
-    "marked": pages(BODIES, b"\xef\xbb\xbfUser-agent: *\nDisallow: /secret/\n"),
     "foreign": pages(BODIES, "User-agent: https\nUser-agent: c\nUser-agent: crawler\nDisallow: /"),
     "version": pages(BODIES, "User-agent: Crawlers/1.0\nCrawl-delay: 0\nUser-agent: x\nX: y\nDisallow: /secret/"),
 }
@@ -69,10 +57,10 @@ def test_robots_txt_is_asked_for_once_and_first(crawled, name):
     assert web[name].count("/robots.txt") == 1
 
 
-@pytest.mark.parametrize("name", ["rules", "marked", "version", "moved"])
+@pytest.mark.parametrize("name", ["rules", "version"])
 def test_forbidden_pages_are_not_fetched_whatever_the_file_looks_like(crawled, name):
     web, project = crawled
-    assert set(web[name].paths) - {"/rules/now.txt"} == {"/", "/open.html", "/robots.txt"}
+    assert set(web[name].paths) == {"/", "/open.html", "/robots.txt"}
     assert project.pages(web[name].origin)["/open.html"] == (State.DONE, "")
     assert project.pages(web[name].origin)["/secret/a.html"] == (State.REJECTED, "robots_disallows")
 

@@ -19,7 +19,6 @@ GRAPH = MemoryGraph([(1, "a", "x"), (2, "b", "y")], [(1, [(2, 1)])], (Column("ti
 KILLED = """
 import os, pathlib, signal, sys
 from crawlers.graphs.files import write_graph
-from crawlers.graphs.model import PAGE_COLUMNS
 
 place, base, format_ = sys.argv[1:]
 

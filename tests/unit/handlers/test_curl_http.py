@@ -18,6 +18,7 @@ from crawlers.handlers import curl_http
 from crawlers.handlers.curl_http import MAX_HOSTS, RESOLVED_S, CurlHTTPHandler, _Transfer
 from crawlers.handlers.targets import Target
 from crawlers.items import REQUEST_SENT
+from tests.support.connections import Connections
 from tests.support.persistent import response
 
 PAGE = response("ok")
@@ -34,13 +35,12 @@ class Server:
 
     def __init__(self, answer=PAGE):
         self._answer = answer
-        self._tasks = []
+        self._connections = Connections()
         self.connections = 0  # open ones
         self.asked = asyncio.Event()
         self.closed = asyncio.Event()  # a connection was closed by the client
 
     async def _serve(self, reader, writer):
-        self._tasks.append(asyncio.current_task())
         self.connections += 1
         with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             while True:
@@ -49,18 +49,13 @@ class Server:
                 writer.write(self._answer)
         self.connections -= 1
         self.closed.set()
-        writer.close()
 
     async def __aenter__(self):
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connections.served_by(self._serve), "127.0.0.1", 0)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
 
     async def __aexit__(self, *_):
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # transports close in the next turn of the loop
+        await self._connections.close(self._server)
 
 
 @asynccontextmanager

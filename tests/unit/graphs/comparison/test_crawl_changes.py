@@ -83,11 +83,8 @@ def test_files_hold_what_changed_and_no_formula(database, sites, tmp_path):
     crawls = [[CrawledSite(number, "http://a.test:80", None)] for number in sites]
     compared = compared_sites(*crawls)
     (found,) = write_comparisons(database, compared, ["http://a.test:80"], tmp_path, ("csv", "gexf"), "two crawls")
-    assert [path.name for path in found.paths] == [
-        "a.test_80.changed-pages.csv",
-        "a.test_80.changed-links.csv",
-        "a.test_80.changes.gexf",
-    ]
+    names = ["changed-pages.csv", "changed-links.csv", "changes.gexf"]
+    assert [path.name for path in found.paths] == [f"a.test_80.{name}" for name in names]
     assert dict(found.pages) == {"unchanged": 2, "vanished": 3, "changed": 1, "appeared": 1}
     assert dict(found.links) == {"unchanged": 4, "vanished": 3, "changed": 1, "appeared": 2}
     with found.paths[0].open(newline="") as stream:
