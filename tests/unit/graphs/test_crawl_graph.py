@@ -6,15 +6,14 @@ from sqlalchemy import insert, update
 from crawlers.graphs.crawl_graph import CrawlGraph
 from crawlers.storage.queries import crawl_named, sites_of
 from crawlers.storage.schema.tables import crawl, link
+from tests.support.stored_rows import begin
 from tests.support.stored_site import Stored, store
 
 
 @pytest.fixture
 def stored(sqlite):
     """A store with two sites; a page of the first links to one of the second, as to an external URL."""
-    row = {"id": 1, "name": "two", "mission": "sitegraph", "state": "finished", "started_at": 0.0, "manifest": "{}"}
-    with sqlite.write() as connection:
-        connection.execute(insert(crawl), row)
+    begin(sqlite, mission="sitegraph")
     store(
         sqlite,
         [Stored("/", 0, links={1: 2}), Stored("/a", external=("http://b.test/x", "http://c.test/"))],

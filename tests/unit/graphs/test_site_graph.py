@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 from crawlers.graphs.files import graph_paths, write_graph
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import Node
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import LinkRow, NewPage
+from crawlers.storage.schema.tables import LinkRow
+from tests.support.stored_rows import new_page, write_rows
 from tests.support.stored_site import DONE, MOVED, REFUSED, Stored, store
 
 
@@ -64,9 +63,7 @@ def test_links_to_redirects_that_leave_the_site_count_as_external_once(database)
 def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(database):
     site_id = store(database, [Stored("/", 0)])
     graph = SiteGraph(database, site_id, "a.test")
-    with database.write() as connection:
-        new = NewPage(10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0)
-        write_changes(connection, ChangeSet(new, LinkRow(10**6, 1, 1)))
+    write_rows(database, new_page(10**6, site_id, DONE, level=1), LinkRow(10**6, 1, 1))
     assert list(graph.edges()) == [(1, [])]
     assert len(list(graph.nodes())) == 1
 
