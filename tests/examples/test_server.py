@@ -87,8 +87,6 @@ def test_server_ends_with_its_block_and_frees_its_ports():
 def test_server_ends_on_request(how):
     command = [sys.executable, "-m", "examples.server", "--until-stdin-ends"]
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         lines = [process.stdout.readline() for _ in SITES]
         assert [line.split()[0] for line in lines] == list(SITES)
         assert all(re.fullmatch(r"[a-z]+ http://127\.0\.0\.1:\d+/\n", line) for line in lines)
@@ -104,7 +102,6 @@ def test_server_runs_without_standard_input_until_it_is_stopped(redirection):
     # The response takes longer than the server needs to see the end of its input, and to stop.
     command = ["sh", "-c", f"exec {sys.executable} -m examples.server --delay-ms=500 {redirection}"]
     with Popen(command, stdout=PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
         urls = [process.stdout.readline().split()[1] for _ in SITES]
         try:
             assert get(urls[0])[0] == 200
@@ -122,7 +119,6 @@ def test_kill_9_of_the_owner_ends_the_server():
     # The server inherits its owner's stderr: that pipe ends only when both are gone.
     command = [sys.executable, "-c", script]
     with Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT) as owner:
-        assert owner.stdout is not None
         server = int(owner.stdout.readline())
         os.kill(owner.pid, signal.SIGKILL)
         try:

@@ -13,5 +13,4 @@ def test_what_was_there_before_is_left_alone_while_the_spider_is_open():
         assert gc.get_freeze_count() > 0
     finally:
         extension.unfreeze()
-    assert gc.get_threshold() == before
-    assert gc.get_freeze_count() == 0
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (before, 0)

@@ -26,7 +26,6 @@ def crawler(sqlite_url, tmp_path):
 def write(crawler, *urls):
     """Export items with *urls*, from the opening of the spider to its end."""
     feeds, spider = crawler.get_extension(WorkerFeeds), Spider("any")
-    assert feeds is not None
     feeds.open_spider(spider)
     for url in urls:
         feeds.item_scraped({"url": url}, spider)
@@ -35,7 +34,6 @@ def write(crawler, *urls):
 
 def begin(crawler):
     crawl = owner_of(crawler).open(Spider.from_crawler(crawler, "any"), lambda: None)
-    assert crawl is not None
     crawl.session.close_all()
     return crawl.session.row.worker_id
 

@@ -154,7 +154,6 @@ def test_usual_number_of_attributes_is_kept_and_scripts_keep_all():
     page = parse(f"<script type='application/ld+json'>1<b {words}</script><p{attributes(99).decode()} title='{words}'>")
     assert page.json_ld == [f"1<b {words}"]
     paragraph = page.tree.css_first("p")
-    assert paragraph is not None
     assert (len(paragraph.attributes), paragraph.attributes["title"]) == (100, words)
     crowded = parse(f"<script type='application/ld+json'>1<b {words}</script><p{attributes(3_000).decode()}>t")
     assert crowded.json_ld == [f"1<b {words}"]

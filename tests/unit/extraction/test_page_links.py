@@ -17,15 +17,14 @@ TAGS = frozenset({"a", "area", "link", "frame", "iframe", "meta"})
 TYPES = frozenset({"text/html"})
 
 
-def read(body, *, places=True, status=200, redirect=None):
+def read(body, *, status=200, redirect=None):
     response = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, redirect)
-    return ResponseReader(LinkResolver(), TAGS, TYPES, places).read(response, 7, 3, 0.0)
+    return ResponseReader(LinkResolver(), TAGS, TYPES, True).read(response, 7, 3, 0.0)
 
 
 def places(body):
     """The place of every internal link of *body*, by its path."""
     page = read(body)
-    assert page.link_places is not None
     return {target.url.removeprefix(SITE): page.link_places[target.key] for target, _ in page.links}
 
 
@@ -105,7 +104,6 @@ def test_place_is_that_of_the_first_link_to_a_target_with_its_text():
 @given(st.lists(st.sampled_from(TAGS_OF_LISTS)))
 def test_every_internal_link_of_any_page_has_a_place(parts):
     page = read("".join(parts))
-    assert page.link_places is not None
     for target, _ in page.links:
         assert page.link_places[target.key].path.count("/") < ANCESTORS
 

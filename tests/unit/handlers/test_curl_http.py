@@ -222,7 +222,6 @@ def taken(one, *lines):
 def test_length_of_a_body(method, lines, length, is_partial):
     one = transfer(method)
     assert set(taken(one, *lines, b"")) == {None}
-    assert one.headers is not None
     assert one.headers.getlist("Content-Length") == length
     assert "Link" not in one.headers
     assert one.ends_with_connection is is_partial
