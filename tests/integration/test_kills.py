@@ -9,8 +9,8 @@ from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.killing import Killer
 from tests.support.running import Crawl, add_on, differences
 
-KILLS = 15
-REACH = 100  # requests; 15 runs of 50 on average leave the crawl of 1,100 unfinished
+KILLS = 25
+REACH = 60  # requests; 25 runs of 30 on average leave the crawl of 1,100 unfinished
 SETTINGS = {"LINK_TAGS": "a,area,frame,iframe,meta", "RETRY_BACKOFF_SECONDS": 0.01}
 
 

@@ -237,3 +237,13 @@ def test_store_that_is_removed_ends_all_workers_and_is_not_created_again(crawl):
     assert "Traceback" not in ended.log
     assert "another one takes its place" not in ended.log
     assert not crawl.database.exists()
+
+
+def test_outputs_are_written_although_workers_are_killed_while_the_crawl_stops(crawl):
+    run = started(crawl)
+    run.signal(signal.SIGTERM)
+    for process in active(crawl).values():
+        os.kill(process, signal.SIGKILL)
+    ended = run.wait()
+    assert (ended.status, active(crawl), crawl.states) == (1, {}, ["interrupted"]), ended.log
+    assert crawl.files(), ended.log
