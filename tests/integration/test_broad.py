@@ -11,6 +11,7 @@ import pytest
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.items import State
 from crawlers.storage.database import Database
+from tests.support.killing import killed_at_request
 from tests.support.running import add_on
 from tests.support.sites.town import NAMES, Town
 from tests.support.workers_of_web import stored_cash
@@ -72,16 +73,14 @@ SCOPES = {
 @pytest.mark.parametrize("scope", SCOPES)
 def test_crawl_stays_within_its_scope_and_its_budget(town, crawl_in, scope):
     budget = 120
-    crawl = crawl_in(
-        scope, town.hosts("tagged", "dated"), spider="broad", PAGE_BUDGET=budget, **{**SETTINGS, "SCOPE": scope}
-    )
+    settings = {**SETTINGS, "SCOPE": scope, "PAGE_BUDGET": budget}
+    crawl = crawl_in(scope, town.hosts("tagged", "dated"), spider="broad", **settings)
     assert crawl.run().status == 0
     assert town.responses.total() == budget
     assert crawl.query("SELECT count(*) FROM pull") == [(budget,)]
     origins = {town.origins[name] for name in SCOPES[scope]}
-    assert {
-        site for (site,) in crawl.query("SELECT DISTINCT site FROM page p JOIN site s ON s.id = p.site_id")
-    } == origins
+    inside = {site for (site,) in crawl.query("SELECT DISTINCT site FROM page p JOIN site s ON s.id = p.site_id")}
+    assert inside == origins
     outside = {site for (site,) in crawl.query("SELECT DISTINCT site FROM external_url")}
     assert outside == set(town.origins.values()) - origins
     assert crawl.states == ["interrupted"]
@@ -94,19 +93,8 @@ def test_crawl_stays_within_its_scope_and_its_budget(town, crawl_in, scope):
 
 def kill_at_request(crawl, town, rng, heads):
     """Run it until the web receives a request that it leaves without a response; return the exit status."""
-    run = crawl.start(STORE_BATCH_SECONDS=rng.choice((0.001, 0.005, 0.02)), FRONTIER_CACHE_URLS=120 * heads)
-    left = rng.randint(15, 40)
-
-    def count():
-        nonlocal left
-        left -= 1
-        if left == 0:
-            run.kill()
-
-    town.on_request = count
-    status = run.wait().status
-    town.on_request = None
-    return status
+    how = {"STORE_BATCH_SECONDS": rng.choice((0.001, 0.005, 0.02)), "FRONTIER_CACHE_URLS": 120 * heads}
+    return killed_at_request(crawl, town, rng.randint(15, 40), **how)
 
 
 def kill_before_commit(crawl, town, rng, heads):

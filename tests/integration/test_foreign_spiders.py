@@ -12,6 +12,7 @@ from tests.support.sites.server import Web, links, pages
 
 NODES = 60  # of the tree
 OPEN_PAGES = "SELECT url FROM page WHERE state = 0"
+DOWN = ("/down", "/down-async", "/down-raising", "/down-returning", "/down-without-errback")
 
 
 async def anything(exchange):
@@ -35,15 +36,27 @@ async def anything(exchange):
         await exchange.page(f"<title>{path}</title>")
 
 
+@pytest.fixture(scope="module")
+def web():
+    with Web(site=anything) as served:
+        yield served
+
+
+@pytest.fixture
+def site(web):
+    """The site, which has forgotten earlier tests."""
+    web["site"].requests.clear()
+    return web["site"]
+
+
 def project_in(folder, **settings):
-    return Project(
-        folder,
-        SPIDER_MODULES="tests.support.sites.plain",
-        SITE_DELAY_SECONDS=0,
-        SITE_PARALLEL=8,
-        LOG_LEVEL="INFO",
-        **settings,
-    )
+    limits = {"SITE_DELAY_SECONDS": 0, "SITE_PARALLEL": 8}
+    return Project(folder, **{"SPIDER_MODULES": "tests.support.sites.plain", "LOG_LEVEL": "INFO", **limits, **settings})
+
+
+@pytest.fixture
+def project(tmp_path):
+    return project_in(tmp_path)
 
 
 def items(project):
@@ -51,74 +64,36 @@ def items(project):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def run(project, web, spider, **settings):
-    outcome = project.run("crawl", spider, "-a", f"site={web['site'].origin}", "-O", "items.jsonl", **settings)
+def run(project, site, spider, **settings):
+    outcome = project.run("crawl", spider, "-a", f"site={site.origin}", "-O", "items.jsonl", **settings)
     assert outcome.status == 0, outcome.log
     return outcome
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory):
-    project = project_in(tmp_path_factory.mktemp("everything"))
-    with Web(site=anything) as web:
-        yield project, web["site"], run(project, web, "everything").log
-
-
-def test_crawl_ends_by_itself_with_no_lease_open(everything):
-    project, _, _ = everything
-    assert project.outcomes == [("finished", "finished")]
-    assert project.query(OPEN_PAGES) == []
+def everything(web, tmp_path_factory):
+    """A crawl that has ended: its project, the requests by path, and its log."""
+    project, site = project_in(tmp_path_factory.mktemp("everything")), web["site"]
+    site.requests.clear()
+    log = run(project, site, "everything").log
+    return project, Counter(site.paths), log
 
 
 def test_every_request_is_made_once_unless_it_says_otherwise(everything):
-    _, site, _ = everything
-    counts = Counter(site.paths)
+    _, counts, _ = everything
+    once = """/robots.txt / /twice /named /meta /headers /form /moved /landed /moved-offsite /missing /wanted-missing
+        /none /async /coroutine /raises /raises-late /before-raising /copies-meta /copied
+        /after/broken /after/down /after/down-async /after-async /after-coroutine"""
+    again = ("/start-flaky", "/repeated", "/post", "/flaky", "/again")
+    failed = ("/broken", "/broken-without-errback", *DOWN)
     retried = 3  # RETRY_TIMES and the first
-    assert counts == {
-        "/robots.txt": 1,
-        "/": 1,
-        "/start-flaky": 2,
-        "/twice": 1,
-        "/repeated": 2,
-        "/named": 1,
-        "/meta": 1,
-        "/headers": 1,
-        "/post": 2,
-        "/form": 1,
-        "/moved": 1,
-        "/landed": 1,
-        "/moved-offsite": 1,
-        "/flaky": 2,
-        "/broken": retried,
-        "/after/broken": 1,
-        "/broken-without-errback": retried,
-        "/missing": 1,
-        "/wanted-missing": 1,
-        "/down": retried,
-        "/after/down": 1,
-        "/down-async": retried,
-        "/after/down-async": 1,
-        "/down-raising": retried,
-        "/down-returning": retried,
-        "/down-without-errback": retried,
-        "/async": 1,
-        "/after-async": 1,
-        "/coroutine": 1,
-        "/after-coroutine": 1,
-        "/raises": 1,
-        "/raises-late": 1,
-        "/before-raising": 1,
-        "/copies-meta": 1,
-        "/copied": 1,
-        "/again": 2,
-        "/none": 1,
-    }
+    assert counts == dict.fromkeys(once.split(), 1) | dict.fromkeys(again, 2) | dict.fromkeys(failed, retried)
 
 
-def test_callbacks_get_what_the_request_carried(everything):
-    project, site, _ = everything
+def test_callbacks_get_what_the_request_carried(everything, web):
+    project, _, _ = everything
     found = items(project)
-    assert {"name": "home", "title": "/", "at": site.origin + "/"} in found
+    assert {"name": "home", "title": "/", "at": web["site"].origin + "/"} in found
     assert {"name": "named", "given": "given", "numbers": [1, 2]} in found
     assert {"name": "meta", "shelf": {"place": 3}, "note": None} in found
     echoes = {(item["path"], item["method"], item["body"], item["kind"]) for item in found if item["name"] == "echo"}
@@ -129,9 +104,9 @@ def test_callbacks_get_what_the_request_carried(everything):
         ("/form", "POST", "a=1&b=%C3%BC", ""),
     }
     names = Counter(item["name"] for item in found)
-    assert names["/twice"] == names["/landed"] == names["/flaky"] == names["/start-flaky"] == 1
+    once = "/twice /landed /flaky /start-flaky again async coroutine /copied copies-meta"
+    assert {name: names[name] for name in once.split()} == dict.fromkeys(once.split(), 1)
     assert names["/repeated"] == 2
-    assert names["again"] == names["async"] == names["coroutine"] == names["/copied"] == names["copies-meta"] == 1
     assert {"name": "/wanted-missing", "status": 404} in found
     assert "/missing" not in names
 
@@ -146,26 +121,25 @@ def test_errbacks_get_their_failures_and_may_yield_requests(everything):
     }
 
 
-def test_store_has_the_result_of_each_request(everything):
-    project, site, _ = everything
-    rows = project.query("SELECT url, state, reason FROM page ORDER BY id")
-    last = {url.removeprefix(site.origin): (State(state), reason) for url, state, reason in rows}
-    assert last["/"] == last["/landed"] == last["/copies-meta"] == last["/again"] == (State.DONE, None)
-    assert last["/missing"] == last["/wanted-missing"] == (State.REFUSED, "status 404")
-    assert last["/broken"] == (State.REFUSED, "status 500")
-    assert last["/moved"] == (State.MOVED, f"replaced {site.origin}/landed")
-    assert last["/moved-offsite"][0] == State.REFUSED
-    assert last["/moved-offsite"][1].startswith("replaced_in_vain ")
-    for path in ("/down", "/down-async", "/down-raising", "/down-returning", "/down-without-errback"):
-        assert last[path] == (State.FAILED, "connection_failed"), path
-    assert last["/raises"] == (State.FAILED, "spider_failed error ValueError on purpose")
-    assert last["/raises-late"] == (State.FAILED, "spider_failed error ValueError on purpose, late")
-    assert not any("offsite" in url for url, _, _ in rows if url.startswith("http://off"))
-
-
-def test_site_is_available_although_some_of_its_pages_are_not(everything):
-    project, site, _ = everything
-    assert project.site(site.origin)["availability"] is None
+def test_store_has_the_result_of_each_request_and_no_lease_is_open(everything, web):
+    project, _, _ = everything
+    origin = web["site"].origin
+    assert (project.outcomes, project.query(OPEN_PAGES)) == ([("finished", "finished")], [])
+    assert project.site(origin)["availability"] is None  # although some of its pages are not there
+    pages = project.pages(origin)
+    state, reason = pages["/moved-offsite"]
+    assert (state, reason.partition(" ")[0]) == (State.REFUSED, "replaced_in_vain")
+    wanted = {
+        **dict.fromkeys(["/", "/landed", "/copies-meta", "/again"], (State.DONE, "")),
+        **dict.fromkeys(["/missing", "/wanted-missing"], (State.REFUSED, "status 404")),
+        "/broken": (State.REFUSED, "status 500"),
+        "/moved": (State.MOVED, f"replaced {origin}/landed"),
+        **dict.fromkeys(DOWN, (State.FAILED, "connection_failed")),
+        "/raises": (State.FAILED, "spider_failed error ValueError on purpose"),
+        "/raises-late": (State.FAILED, "spider_failed error ValueError on purpose, late"),
+    }
+    assert {path: pages[path] for path in wanted} == wanted
+    assert not [url for url in project.pages() if url.startswith("http://off")]
 
 
 def test_only_errors_of_the_spider_are_logged_as_errors(everything):
@@ -174,33 +148,25 @@ def test_only_errors_of_the_spider_are_logged_as_errors(everything):
     assert errors == {"Spider error processing ": 3, "Error downloading ": 3, "Gave up retrying ": 7}
 
 
-def test_dropped_and_failed_items_do_not_delay_the_end(tmp_path):
-    project = project_in(tmp_path)
-    with Web(site=anything) as web:
-        run(project, web, "fateful")
-        assert Counter(item["fate"] for item in items(project)) == {
-            "pass": 60,
-            "from start": 1,
-            "from a middleware": 1,
-        }
-        assert project.outcomes == [("finished", "finished")]
-        assert project.pages(web["site"].origin) == {"/": (State.DONE, "")}
+def test_dropped_and_failed_items_do_not_delay_the_end(project, site):
+    run(project, site, "fateful")
+    fates = {"pass": 60, "from start": 1, "from a middleware": 1}
+    assert Counter(item["fate"] for item in items(project)) == fates
+    assert project.outcomes == [("finished", "finished")]
+    assert project.pages(site.origin) == {"/": (State.DONE, "")}
 
 
-def test_requests_that_a_middleware_refuses_or_replaces_end(tmp_path):
-    project = project_in(tmp_path)
-    with Web(site=anything) as web:
-        run(project, web, "filtered")
-        assert sorted(item["at"] for item in items(project)) == ["/instead", "/plain"]
-        assert project.outcomes == [("finished", "finished")]
-        found = project.pages(web["site"].origin)
-        assert found["/refused"] == (State.FAILED, "error IgnoreRequest not today")
-        assert found["/replaced"][0] == State.MOVED
-        assert "/refused" not in web["site"].paths
+def test_requests_that_a_middleware_refuses_or_replaces_end(project, site):
+    run(project, site, "filtered")
+    assert sorted(item["at"] for item in items(project)) == ["/instead", "/plain"]
+    assert project.outcomes == [("finished", "finished")]
+    found = project.pages(site.origin)
+    assert found["/refused"] == (State.FAILED, "error IgnoreRequest not today")
+    assert found["/replaced"][0] == State.MOVED
+    assert "/refused" not in site.paths
 
 
-def test_crawl_spider_follows_its_rules(tmp_path):
-    project = project_in(tmp_path)
+def test_crawl_spider_follows_its_rules(project):
     bodies = {
         "/": links("/item/1", "/list", "/skip/1"),
         "/list": links("/item/2", "/item/1", "/list?page=2"),
@@ -209,7 +175,7 @@ def test_crawl_spider_follows_its_rules(tmp_path):
         "/item/5": links("/skip/3"),
     }
     with Web(site=pages(bodies)) as web:
-        run(project, web, "rules")
+        run(project, web["site"], "rules")
         assert sorted(item["at"] for item in items(project)) == [f"/item/{n}" for n in range(1, 6)]
         assert Counter(web["site"].paths) == dict.fromkeys(["/robots.txt", *bodies], 1)
         assert project.outcomes == [("finished", "finished")]
@@ -258,31 +224,25 @@ def test_waiting_requests_survive_kill_9(tmp_path):
         assert counts.total() < NODES + 2 * 20  # a kill costs what was not committed: parallel ones, and a batch
 
 
-def test_requests_that_were_only_in_memory_fail_with_a_reason_when_the_crawl_is_resumed(tmp_path):
-    project = project_in(tmp_path)
-    with Web(site=anything) as web:
-        run(project, web, "keeping", SITE_PARALLEL=1, CLOSESPIDER_PAGECOUNT=2)
-        assert project.outcomes[0][0] == "interrupted"
-        run(project, web, "keeping")
-        assert project.outcomes == [("finished", "finished")]
-        lost = [path for path, (state, reason) in project.pages(web["site"].origin).items() if state == State.FAILED]
-        assert set(lost) <= {"/object/0", "/object/1", "/object/2", "/function", "/tuple"}
-        assert len(lost) >= 3
-        assert {"at": "/plain", "kept": "list"} in items(project)
+def test_requests_that_were_only_in_memory_fail_with_a_reason_when_the_crawl_is_resumed(project, site):
+    run(project, site, "keeping", SITE_PARALLEL=1, CLOSESPIDER_PAGECOUNT=2)
+    assert project.outcomes[0][0] == "interrupted"
+    run(project, site, "keeping")
+    assert project.outcomes == [("finished", "finished")]
+    lost = [path for path, (state, _) in project.pages(site.origin).items() if state == State.FAILED]
+    assert set(lost) <= {"/object/0", "/object/1", "/object/2", "/function", "/tuple"}
+    assert len(lost) >= 3
+    assert {"at": "/plain", "kept": "list"} in items(project)
 
 
-def test_requests_of_a_higher_priority_go_first(tmp_path):
-    project = project_in(tmp_path)
-    with Web(site=anything) as web:
-        run(project, web, "priorities", SITE_PARALLEL=1)
-        kinds = [path.split("/")[1] for path in web["site"].paths[2:]]
-        assert kinds == ["high"] * 4 + ["middle"] * 4 + ["low"] * 4
+def test_requests_of_a_higher_priority_go_first(project, site):
+    run(project, site, "priorities", SITE_PARALLEL=1)
+    kinds = [path.split("/")[1] for path in site.paths[2:]]
+    assert kinds == ["high"] * 4 + ["middle"] * 4 + ["low"] * 4
 
 
-def test_page_whose_callback_closes_the_spider_is_not_fetched_again(tmp_path):
-    project = project_in(tmp_path)
-    with Web(site=anything) as web:
-        for _ in range(2):
-            run(project, web, "enough", SITE_PARALLEL=1, CONCURRENT_REQUESTS=1)
-        assert Counter(web["site"].paths[1:]) == {"/generator": 1, "/function": 1}
-        assert {state for state, _ in project.pages(web["site"].origin).values()} == {State.DONE}
+def test_page_whose_callback_closes_the_spider_is_not_fetched_again(project, site):
+    for _ in range(2):
+        run(project, site, "enough", SITE_PARALLEL=1, CONCURRENT_REQUESTS=1)
+    assert Counter(site.paths[1:]) == {"/generator": 1, "/function": 1}
+    assert {state for state, _ in project.pages(site.origin).values()} == {State.DONE}

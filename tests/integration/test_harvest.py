@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from tests.support.crawl_web import DEMO, WatchedWeb
+from tests.support.killing import killed_at_request
 from tests.support.running import differences
 
 BUDGET = 90
@@ -31,23 +32,6 @@ def web():
         yield served
 
 
-def kill_after(crawl, web, number):
-    """Run the crawl, and kill it at the request with that number."""
-    run = crawl.start()
-    left = number
-
-    def count():
-        nonlocal left
-        left -= 1
-        if left == 0:
-            run.kill()
-
-    web.on_request = count
-    status = run.wait().status
-    web.on_request = None
-    assert status == -signal.SIGKILL
-
-
 def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in):
     settings = {"RULE": "auto", "ORDER": "learnt", **SETTINGS}
     whole = crawl_in("whole", hosts(web), spider="extlinks", **settings)
@@ -60,7 +44,7 @@ def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in)
     rng = random.Random("auto")
     done = [0]
     for _ in range(KILLS):
-        kill_after(crawl, web, rng.randint(5, 25))
+        assert killed_at_request(crawl, web, rng.randint(5, 25)) == -signal.SIGKILL
         done.append(len(crawl.query(PULLS)))
     assert done == sorted(done)
     assert 0 < done[-1] < BUDGET

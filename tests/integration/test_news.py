@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlers.algorithms.urls.keys import content_hash
+from tests.support.killing import killed_at_request
 from tests.support.running import add_on
 from tests.support.sites.server import Web
 
@@ -171,19 +172,8 @@ def test_every_article_becomes_one_document_and_a_later_crawl_does_not_fetch_it_
 
 
 def kill_at_request(crawl, press, rng):
-    started = crawl.start(arguments=("sources=sources.yaml",), STORE_BATCH_SECONDS=rng.choice((0.001, 0.005, 0.02)))
-    left = rng.randint(3, 20)
-
-    def count():
-        nonlocal left
-        left -= 1
-        if left == 0:
-            started.kill()
-
-    press.on_request = count
-    status = started.wait().status
-    press.on_request = None
-    return status
+    how = {"arguments": ("sources=sources.yaml",), "STORE_BATCH_SECONDS": rng.choice((0.001, 0.005, 0.02))}
+    return killed_at_request(crawl, press, rng.randint(3, 20), **how)
 
 
 def kill_before_commit(crawl, press, rng):
@@ -209,14 +199,6 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
     announced = {url for (url,) in items}
     assert announced <= {url for url, _ in documents(crawl)}
     assert crawl.query("SELECT count(*) FROM feed_item") == [(len(items),)], "each announced article is a document"
-
-
-def test_missing_sources_are_reported_in_one_sentence(crawl_in):
-    crawl = crawl_in("none", (), spider="news")
-    ended = crawl.start(arguments=()).wait()
-    assert ended.status == 2
-    assert len(ended.errors) == 1
-    assert "sources.yaml" in ended.errors[0]
 
 
 def test_article_that_changed_keeps_its_versions(press, crawl_in):

@@ -18,11 +18,8 @@ def many(at_once=1, read=None):
 
     They wait until *at_once* pages are requested at the same time. The event *read* is set at the last request.
     """
-    bodies = {
-        "/": links(*(f"/{n}" for n in range(PAGES))),
-        **{f"/{n}": f"<title>{n}</title>" for n in range(PAGES)},
-    }
-    site = pages(bodies)
+    bodies = {f"/{n}": f"<title>{n}</title>" for n in range(PAGES)}
+    site = pages(bodies | {"/": links(*bodies)})
     enough = asyncio.Event()
 
     async def respond(exchange):
@@ -93,12 +90,8 @@ SITES = {
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
-    project = Project(
-        tmp_path_factory.mktemp("politeness"),
-        RETRY_TIMES=1,
-        RETRY_REST_TIMES=3,
-        RETRY_BACKOFF_SECONDS=0.1,
-    )
+    retries = {"RETRY_TIMES": 1, "RETRY_REST_TIMES": 3, "RETRY_BACKOFF_SECONDS": 0.1}
+    project = Project(tmp_path_factory.mktemp("politeness"), **retries)
     with Web(**SITES) as web:
         limits = {"narrow": ";2;;0", "wide": ";5;;0", "hurried": ";1;;0"}
         ended = project.crawl(",".join(web.hosts(name, limits=limits.get(name, ";8;;0")) for name in SITES))
@@ -118,11 +111,7 @@ def test_parallel_downloads_are_limited_by_hosts_txt(crawled, name, limit):
 def test_host_that_is_slow_does_not_delay_the_others(crawled):
     web, project = crawled
     assert web["quick"].count("/") == 1
-    assert web["held"].paths == [
-        "/robots.txt",
-        "/sitemap.xml",
-        "/",
-    ]  # it responds when all pages of the other host were requested
+    assert web["held"].paths == ["/robots.txt", "/sitemap.xml", "/"]  # the last responds when "quick" has been read
     assert project.pages(web["held"].origin) == {"/": (State.DONE, "")}
 
 
@@ -143,19 +132,20 @@ def test_whole_host_rests_not_only_the_page_that_was_refused(crawled):
     assert len(site.requests) == PAGES + 4
 
 
-def test_host_that_is_always_busy_fails_with_a_reason(crawled):
+@pytest.mark.parametrize(
+    ("name", "retries", "home"),
+    [
+        ("busy", 3, (State.FAILED, "status 503")),
+        ("broken", 1, (State.FAILED, "status 500")),
+        ("mended", 1, (State.DONE, "")),
+    ],
+)
+def test_errors_of_the_server_are_retried_as_often_as_configured(crawled, name, retries, home):
     web, project = crawled
-    assert web["busy"].count("/") == 1 + 3
-    assert project.pages(web["busy"].origin) == {"/": (State.FAILED, "status 503")}
-    assert project.site(web["busy"].origin)["availability"] == "status 503"
-
-
-def test_errors_of_the_server_are_retried_as_often_as_configured(crawled):
-    web, project = crawled
-    assert web["broken"].count("/") == 1 + 1
-    assert project.pages(web["broken"].origin) == {"/": (State.FAILED, "status 500")}
-    assert web["mended"].count("/") == 2
-    assert project.pages(web["mended"].origin)["/"] == (State.DONE, "")
+    assert web[name].count("/") == 1 + retries
+    assert project.pages(web[name].origin)["/"] == home
+    if name == "busy":
+        assert project.site(web[name].origin)["availability"] == "status 503"
 
 
 def test_delay_of_hosts_txt_is_kept(tmp_path):

@@ -30,11 +30,8 @@ def test_modules_have_docstrings(trees):
 
 
 def test_docstrings_of_packages_have_few_lines(trees):
-    lines = {
-        name: len((ast.get_docstring(tree) or "").splitlines())
-        for name, tree in trees.items()
-        if FILES[name].name == "__init__.py"
-    }
+    packages = {name: tree for name, tree in trees.items() if FILES[name].name == "__init__.py"}
+    lines = {name: len(ast.get_docstring(tree).splitlines()) for name, tree in packages.items()}
     assert lines
     assert {name: number for name, number in lines.items() if number > PACKAGE_DOCSTRING_LINES} == {}
 
@@ -60,15 +57,7 @@ def test_files_of_the_package_are_read_as_resources():
     assert found == [], "use importlib.resources.files(__package__)"
 
 
-SHARED_NAMES = {
-    "__init__",
-    "__main__",
-    "news",
-    "report",
-    "topic",
-    "web",
-    "workers",
-}  # names that are qualified by their package
+SHARED_NAMES = {"__init__", "__main__", "news", "report", "topic", "web", "workers"}  # their packages qualify them
 
 
 def test_module_names_are_unique():

@@ -34,12 +34,9 @@ def scrapyd_conf():
 
 
 def test_images_are_pinned_by_their_version():
+    pinned = re.compile(r"[a-z]+:\d+\.\d+(\.\d+)?(-[\w-]+)?(@sha256:[0-9a-f]{64})?")
     images = [*steps("FROM"), *(service["image"] for service in SERVICES.values())]
-    assert [
-        image
-        for image in images
-        if not re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?(-[\w-]+)?(@sha256:[0-9a-f]{64})?", image)
-    ] == []
+    assert [image for image in images if not pinned.fullmatch(image)] == []
     assert all("@sha256:" in image for image in steps("FROM"))
     assert SERVICES["crawler"]["image"] == f"crawlers:{__version__}"
 
@@ -92,9 +89,8 @@ def test_packages_are_those_of_the_documentation_with_their_hashes():
 def test_every_requirement_is_pinned_with_hashes_and_no_index_is_named(path):
     lines = path.read_text("utf-8").replace("\\\n", " ").splitlines()
     pins = [line for line in lines if not line.lstrip().startswith("#")]
-    assert [
-        line for line in pins if not re.fullmatch(r"[\w.-]+(\[\w+\])?==\S+.*( +--hash=sha256:[0-9a-f]{64})+", line)
-    ] == []
+    pinned = re.compile(r"[\w.-]+(\[\w+\])?==\S+.*( +--hash=sha256:[0-9a-f]{64})+")
+    assert [line for line in pins if not pinned.fullmatch(line)] == []
     names = {re.split(r"[=\[]", line)[0].lower() for line in pins}
     direct = re.findall(r"^([\w.-]+)", path.with_suffix(".in").read_text("utf-8"), re.MULTILINE)
     assert {re.sub(r"[-_.]+", "-", name).lower() for name in direct if not name.startswith("-")} <= names
@@ -140,12 +136,7 @@ def test_docker_reads_the_description():
     docker = shutil.which("docker")
     if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True, check=False).returncode:
         pytest.skip("Docker with Compose is not installed")
-    done = subprocess.run(
-        [docker, "compose", "--env-file", "/dev/stdin", "--file", str(ROOT / "compose.yaml"), "config", "--quiet"],
-        input="POSTGRES_PASSWORD=secret\nSCRAPYD_PASSWORD=secret\n",
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = [docker, "compose", "--env-file", "/dev/stdin", "--file", str(ROOT / "compose.yaml"), "config", "--quiet"]
+    secrets = "POSTGRES_PASSWORD=secret\nSCRAPYD_PASSWORD=secret\n"
+    done = subprocess.run(command, input=secrets, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

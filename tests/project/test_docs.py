@@ -44,10 +44,11 @@ NO_SETTINGS = {
 @pytest.fixture(scope="module")
 def code():
     """The syntax trees of the modules that may name settings, by path."""
-    paths = (
-        path for path in sorted((ROOT / "crawlers").rglob("*.py")) if path.name not in ("settings.py", "removed.py")
-    )
-    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in paths}
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted((ROOT / "crawlers").rglob("*.py"))
+        if path.name not in ("settings.py", "removed.py")
+    }
 
 
 def _sections(path):
@@ -170,14 +171,10 @@ def test_targets_of_links_exist(tmp_path):
 
 
 def test_no_file_contains_a_path_of_one_machine():
-    folders = "work|root|home|Users|mnt|srv"
-    place = re.compile(rf"(?<![\w.~$}}>-])/(?:{folders})/\w|[A-Z]:\\\\?Users\b")
+    place = re.compile(r"(?<![\w.~$}>-])/(?:work|root|home|Users|mnt|srv)/\w|[A-Z]:\\\\?Users\b")
     assert place.search(" /" + "home/somebody")
-    files = [
-        path
-        for folder in ("crawlers", "examples", "tests", "bench", "docs", ".ci")
-        for path in (ROOT / folder).rglob("*")
-    ]
+    folders = ("crawlers", "examples", "tests", "bench", "docs", ".ci")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*")]
     files += [path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".py", ".cfg", ".txt")]
     for path in [*files, ROOT / "Makefile"]:
         if path.is_file() and path.suffix != ".pyc":
@@ -188,13 +185,14 @@ def test_no_file_contains_a_path_of_one_machine():
 # Commands -------------------------------------------------------------------------------------------
 
 
+SPIDERS = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})).list()
+TARGETS = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+
+
 def _commands(text):
     """Return lines of shell blocks and code spans that begin with one of our programs."""
-    lines = [
-        line
-        for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        for line in block.splitlines()
-    ]
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
     found = [one.strip().removeprefix(".venv/bin/") for one in lines + spans]
     return [one for one in found if re.match(r"(scrapy|make|python -m (crawlers|examples))\b.", one)]
@@ -222,15 +220,14 @@ def _check_scrapy(words):
     for setting in getattr(options, "set", []):
         assert setting.partition("=")[0] in OURS.keys() | SCRAPYS, setting
     if words[0] == "crawl":
-        spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})).list()
-        assert [name for name in options.arguments if name not in spiders] == []
+        assert [name for name in options.arguments if name not in SPIDERS] == []
         assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts", "topic", "sources"}
 
 
-def _check_command(line, targets):
+def _check_command(line):
     words = shlex.split(line.partition(" #")[0].partition(" > ")[0].partition(" | ")[0])
     if words[0] == "make":
-        assert words[1] in targets, line
+        assert words[1] in TARGETS, line
     elif words[0] == "python":
         assert importlib.util.find_spec(words[2]), line
     elif len(words) > 1 and words[1] != "…":
@@ -238,12 +235,11 @@ def _check_command(line, targets):
 
 
 def test_commands_in_documents_exist():
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     wrong = []
     for path in DOCS:
         for line in _commands(path.read_text("utf-8")):
             try:
-                _check_command(line, targets)
+                _check_command(line)
             except (AssertionError, argparse.ArgumentError) as error:
                 wrong.append(f"{path.relative_to(ROOT)}: {line}: {error}")
     assert wrong == []
@@ -252,8 +248,7 @@ def test_commands_in_documents_exist():
 def test_readme_shows_a_command_of_each_mission():
     found = _commands((ROOT / "README.md").read_text("utf-8"))
     assert any(line.startswith("make demo") for line in found)
-    spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})).list()
-    assert {line.split()[2] for line in found if line.startswith("scrapy crawl ")} == set(spiders)
+    assert {line.split()[2] for line in found if line.startswith("scrapy crawl ")} == set(SPIDERS)
 
 
 COMMANDS = _sections(ROOT / "docs" / "reference" / "commands.md")
@@ -292,9 +287,8 @@ def test_every_action_of_sites_and_part_of_lab_is_shown_in_an_example():
 
 
 def test_every_target_of_make_is_documented():
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     documented = re.findall(r"^\| `make ([a-z]+)` \| \w", COMMANDS["make"], re.MULTILINE)
-    assert sorted(documented) == sorted(set(targets) - {"help"})
+    assert sorted(documented) == sorted(set(TARGETS) - {"help"})
 
 
 @pytest.mark.parametrize(
@@ -310,14 +304,9 @@ def test_invalid_command_is_found(line):
 
 
 @pytest.mark.parametrize("name", references.PAGES)
-def test_references_are_generated_from_what_the_program_declares(name):
+def test_references_are_generated_from_what_the_program_declares_and_use_every_text(name):
     page = (ROOT / "docs" / "reference" / f"{name}.md").read_text("utf-8")
     assert page == references.PAGES[name](), "run python -m docs.references"
-
-
-@pytest.mark.parametrize("name", references.PAGES)
-def test_every_text_of_the_references_is_used(name):
-    page = (ROOT / "docs" / "reference" / f"{name}.md").read_text("utf-8")
     assert [heading for heading, text in references.details(name).items() if text not in page] == []
 
 

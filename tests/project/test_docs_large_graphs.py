@@ -55,6 +55,5 @@ def test_documented_columns_are_those_of_the_files():
         name: re.findall(r"^\| `(\w+)` \| (\w+)\??(?= \|)", text, re.MULTILINE)
         for name, text in zip(parts[::2], parts[1::2], strict=True)
     }
-    assert documented == {
-        name: [(column.name, column.type) for column in table.columns] for name, table in TABLES.items()
-    }
+    columns = {name: [(column.name, column.type) for column in table.columns] for name, table in TABLES.items()}
+    assert documented == columns

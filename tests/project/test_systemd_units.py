@@ -33,45 +33,38 @@ def test_services_run_the_programs_of_the_documentation():
     assert set(named) <= {path.name for path in UNITS}
 
 
+def ran(command, **how):
+    """Run a command that must succeed without an error."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **how)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+@pytest.fixture
+def analyze(tmp_path):
+    """Runs systemd-analyze for a user whose home is the folder of the test."""
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd is not installed")
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    return lambda *arguments: ran([program, "--user", *arguments], env=environment)
+
+
 @pytest.mark.parametrize(("name", "most"), [("crawlers-scrapyd.service", 50), ("crawlers-nightly.service", 30)])
-def test_systemd_finds_the_services_little_exposed(tmp_path, name, most):
-    program = shutil.which("systemd-analyze")
-    if program is None:
-        pytest.skip("systemd is not installed")
-    done = subprocess.run(
-        [program, "--user", "security", "--offline=true", f"--threshold={most}", ROOT / "deploy/systemd" / name],
-        env={**os.environ, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+def test_systemd_finds_the_services_little_exposed(analyze, name, most):
+    analyze("security", "--offline=true", f"--threshold={most}", ROOT / "deploy/systemd" / name)
 
 
-def test_systemd_understands_the_units(tmp_path):
-    program = shutil.which("systemd-analyze")
-    if program is None:
-        pytest.skip("systemd is not installed")
+def test_systemd_understands_the_units(analyze, tmp_path):
     for name in ("node/nightly.sh", "venv/bin/scrapyd", "project/deploy/scrapyd/configure.sh"):
         path = tmp_path / "crawls" / name
         path.parent.mkdir(parents=True)
         path.write_text("#!/bin/sh\n", "utf-8")
         path.chmod(0o755)
-    done = subprocess.run(
-        [program, "--user", "verify", *map(str, UNITS)],
-        env={**os.environ, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    analyze("verify", *UNITS)
 
 
 def test_scripts_of_the_documentation_are_valid():
     scripts = re.findall(r"<<'END'\n(#!/bin/sh\n.*?)^END$", PAGE, re.DOTALL | re.MULTILINE)
     assert scripts
     for script in scripts:
-        done = subprocess.run(["sh", "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+        ran(["sh", "-n"], input=script)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING, Protocol
 
-from tests.support.killing import CountedWeb
+from tests.support.killing import CountedWeb, act_at_request
 from tests.support.processes import until
 
 if TYPE_CHECKING:
@@ -64,16 +64,14 @@ class Crew:
 
     def after_requests(self, number: int, act: Callable[[], None]) -> bool:
         """Call *act* when the web has received *number* further requests; return whether it has."""
-        left, is_reached = number, False
+        is_reached = False
 
-        def count() -> None:
-            nonlocal left, is_reached
-            left -= 1
-            if left == 0:
-                act()
-                is_reached = True
+        def reached() -> None:
+            nonlocal is_reached
+            act()
+            is_reached = True
 
-        self._web.on_request = count
+        act_at_request(self._web, number, reached)
         until(lambda: is_reached or not any(run.is_running for run in self.workers), f"{number} requests")
         self._web.on_request = None
         return is_reached

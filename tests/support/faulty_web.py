@@ -65,13 +65,7 @@ class FaultyWeb:
     """
 
     def __init__(
-        self,
-        seed: int,
-        pages: int,
-        limits: Sequence[Limits],
-        stalls: int = 20,
-        rest_s: int = 1,
-        slack_s: float = 0.1,
+        self, seed: int, pages: int, limits: Sequence[Limits], stalls: int = 20, rest_s: int = 1, slack_s: float = 0.1
     ) -> None:
         self._rest_s = rest_s
         self._slack_s = slack_s
@@ -197,9 +191,8 @@ class FaultyWeb:
             wanted = {edge: number for edge, number in links.items() if edge[0] != edge[1]}
             yield from _differences(f"{origin} nodes", levels, found)
             yield from _differences(f"{origin} edges", wanted, edges)
-            yield from _differences(
-                f"{origin} external links", {url: len(set(of[url].external)) for url in levels}, external
-            )
+            wanted_external = {url: len(set(of[url].external)) for url in levels}
+            yield from _differences(f"{origin} external links", wanted_external, external)
 
     def _in_rests(self, host: int, requests: Sequence[Request], runs: Sequence[float]) -> Iterator[str]:
         served: Counter[str] = Counter()

@@ -11,7 +11,8 @@ import signal
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from itertools import count
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import random
@@ -48,6 +49,29 @@ class Toll:
     @property
     def runs(self) -> int:
         return len(self.began_s)
+
+
+def act_at_request(web: CountedWeb, number: int, act: Callable[[], object]) -> None:
+    """Let *act* be called once, when *web* receives its request with that *number* from now on."""
+    numbers = count(1)
+
+    def on_request() -> None:
+        if next(numbers) == number:
+            act()
+
+    web.on_request = on_request
+
+
+def killed_at_request(crawl: Crawl, web: CountedWeb, number: int, **how: Any) -> int:
+    """Run *crawl* until the web has received *number* requests, of which the last gets no response; return the status.
+
+    *how* is what `Crawl.start` takes.
+    """
+    run = crawl.start(**how)
+    act_at_request(web, number, run.kill)
+    status = run.wait().status
+    web.on_request = None
+    return status
 
 
 class Killer:
@@ -99,15 +123,7 @@ class Killer:
         run.until(lambda: False, "the end of a killed process")
 
     def _after_requests(self, run: Run, number: signal.Signals) -> None:
-        left = self._rng.randint(1, self._reach)
-
-        def count() -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                run.signal(number)
-
-        self._web.on_request = count
+        act_at_request(self._web, self._rng.randint(1, self._reach), lambda: run.signal(number))
 
     def _at_commit(self, run: Run) -> None:
         for _ in range(self._rng.randint(1, max(1, self._reach // 5))):

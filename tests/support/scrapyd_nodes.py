@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import importlib.util
 import json
-import os
 import re
 import shutil
 import socket
@@ -13,17 +12,21 @@ import subprocess
 import sys
 import threading
 from base64 import b64encode
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-import pytest
+from tests.support.services import unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ("requirements.in", "requirements-dev.in", "requirements-scrapyd.in")
 PARTS = ("crawlers", "setup.py", "MANIFEST.in", "scrapy.cfg", *REQUIREMENTS)
 PATIENCE_S = 60  # for anything that takes two seconds on an idle machine
-STARTED, ENDED = "Process started: ", r"Process (?:finished|died): (?:exitstatus=(\d+) )?"
+ENDED = r"Process (?:finished|died): (?:exitstatus=(\d+) )?"
 
 CONFIGURATION = """
 [scrapyd]
@@ -42,9 +45,15 @@ def need_scrapyd():
     """Skip the test without scrapyd; fail it where nothing may be missing."""
     for name in ("scrapyd", "scrapyd_client"):
         if importlib.util.find_spec(name) is None:
-            if os.environ.get("CI"):
-                pytest.fail(f"{name} is not installed: pip install -r requirements-dev.txt")
-            pytest.skip("scrapyd")
+            unavailable(f"{name} is not installed: pip install -r requirements-dev.txt")
+
+
+def job_settings(folder: Path, **more: object) -> dict[str, object]:
+    """Return settings of a job whose files are in *folder*, as one gives them to scrapyd: nothing relative."""
+    folder.mkdir(exist_ok=True)
+    files = {"RESULT_FOLDER": "result", "STOP_FILE": "stop", "COMMON_LOG_FILE": "all.csv", "ERROR_LOG_FILE": "bad.csv"}
+    places = {name: str(folder / path) for name, path in files.items()}
+    return {"DATABASE_URL": f"sqlite:///{folder}/crawl.sqlite", **places, **more}
 
 
 class Project:
@@ -147,9 +156,10 @@ class Node:
         assert response["status"] == "ok", response
         return response
 
-    def schedule(self, **fields: object) -> str:
+    def schedule(self, hosts: str, settings: Mapping[str, object] | None = None) -> str:
         """Put a job in the line, and return its number."""
-        return self.call("schedule", project="crawlers", spider="sitegraph", **fields)["jobid"]
+        setting = [f"{name}={value}" for name, value in (settings or {}).items()]
+        return self.call("schedule", project="crawlers", spider="sitegraph", hosts=hosts, setting=setting)["jobid"]
 
     def end_of(self, job: str) -> int:
         """Wait until *job* ended, and return its exit status."""
@@ -174,3 +184,15 @@ class Node:
             self.process.wait()
         self._reader.join(PATIENCE_S)
         self.process.stdout.close()
+
+
+@contextmanager
+def running_node(folder: Path, environment: dict[str, str], configuration: str = CONFIGURATION) -> Iterator[Node]:
+    """A scrapyd that runs during the block."""
+    need_scrapyd()
+    node = Node(folder, environment, configuration)
+    try:
+        node.hear(r"Site starting on")
+        yield node
+    finally:
+        node.stop()

@@ -97,14 +97,10 @@ def compare_contents(
             unequal["degrees"] += [row.get("in_degree"), row.get("out_degree")] != degrees
             unequal["strong-components"] += row.get("strong_component_size") != size
         for component in networkx.weakly_connected_components(whole):
-            found = {row_of[node]["id"] for node in component if node in row_of}
-            least = min(found, default=None)
-            for node in component:
-                row = row_of.get(node, {})
-                unequal["weak-components"] += (row.get("weak_component"), row.get("weak_component_size")) != (
-                    least,
-                    len(component),
-                )
+            wanted = min((row_of[node]["id"] for node in component if node in row_of), default=None), len(component)
+            rows_found = (row_of.get(node, {}) for node in component)
+            found = [(row.get("weak_component"), row.get("weak_component_size")) for row in rows_found]
+            unequal["weak-components"] += sum(one != wanted for one in found)
         # No link leads from one site to another, so the ranks of a site are those of its own graph, times its part.
         ranks = (
             networkx.pagerank(whole, alpha=damping, weight=None, tol=1e-12 / len(whole), max_iter=1000) if whole else {}
@@ -121,9 +117,8 @@ def compare_urls(database: Database, crawl_id: int, rows: Sequence[dict[str, Any
     """Compare PageRank of all URLs with that of the store."""
     own = StoredPageRank(database, crawl_id, damping)
     unequal = sum(own.rank(row["id"]) <= 0.0 for row in rows)
-    return Compared(
-        "pagerank of URLs", len(rows), unequal, sum(abs(own.rank(row["id"]) - row["pagerank"]) for row in rows)
-    )
+    error = sum(abs(own.rank(row["id"]) - row["pagerank"]) for row in rows)
+    return Compared("pagerank of URLs", len(rows), unequal, error)
 
 
 def compare_sites(database: Database, crawl_id: int, rows: Sequence[dict[str, Any]]) -> Compared:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 CRAWL = 1
 LATER = 2
 MANIFEST = '{"command": {"arguments": {}, "settings": {}, "left_out": []}}'
+BAD, EXTERNAL = ("http://[", "http://x y"), ("http://b.test/one", "http://b.test/two")
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -28,14 +29,7 @@ def stored_crawl(database: Database, name: str = "spring") -> int:
     store(
         database,
         [
-            Stored(
-                "/",
-                0,
-                links={1: 2, 2: 1, 4: 1, 6: 1, 8: 1},
-                title="Home",
-                bad=("http://[", "http://x y"),
-                external=("http://b.test/one", "http://b.test/two"),
-            ),
+            Stored("/", 0, links={1: 2, 2: 1, 4: 1, 6: 1, 8: 1}, title="Home", bad=BAD, external=EXTERNAL),
             Stored("/a", links={0: 1}, body="same", title="=1+1", external=("http://b.test/one",)),
             Stored("/b", body="same", title=HOSTILE),
             Stored("/untitled", links={0: 1, 8: 1}),
@@ -51,10 +45,8 @@ def stored_crawl(database: Database, name: str = "spring") -> int:
         name="http://a.test",
     )
     add_sitemap_rows(database, CRAWL, "http://a.test")
-    pages = [
-        Stored(f"/{number}", number // 30, title="News", external=("http://b.test/two",), latency_s=number / 10)
-        for number in range(130)
-    ]
+    news = {"title": "News", "external": EXTERNAL[1:]}
+    pages = [Stored(f"/{number}", number // 30, latency_s=number / 10, **news) for number in range(130)]
     store(database, pages, name="http://c.test", base="http://c.test")
     add_mission_rows(database, CRAWL, "http://c.test")
     return CRAWL

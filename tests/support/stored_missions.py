@@ -11,21 +11,8 @@ from crawlers.algorithms.ranking.opic import OPICTotals
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.storage.schema.news_tables import (
-    DocumentRow,
-    DocumentVersionRow,
-    EndedAlarm,
-    PollRow,
-    RaisedAlarm,
-    url_rule,
-)
-from crawlers.storage.schema.score_tables import (
-    ImportanceRow,
-    NewsScoreRow,
-    OrderTotalsRow,
-    RelevanceRow,
-    TopicPageRow,
-)
+from crawlers.storage.schema import news_tables as news
+from crawlers.storage.schema import score_tables as scores
 from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
 from crawlers.storage.schema.tables import SettingRow, page, site
 from tests.support.stored_rows import write_rows
@@ -48,70 +35,51 @@ def add_mission_rows(database: Database, crawl_id: int, name: str) -> None:
     write_rows(
         database,
         *(_document(number, page_id, url, site_id) for number, (page_id, url, site_id) in enumerate(of_site[:60])),
-        DocumentVersionRow(first, 1, "Before", "Old text.", None, 0.0),
+        news.DocumentVersionRow(first, 1, "Before", "Old text.", None, 0.0),
         *(
             row
             for number, one in enumerate(of_site[100:112])
             for row in (
-                PollRow(
-                    one.id,
-                    one.site_id,
-                    "sitemap" if number > 8 else "feed",
-                    60.0,
-                    5.0,
-                    7,
-                    number % 2,
-                    3,
-                    4.0,
-                    "[]",
-                    "status 404" if number % 2 else None,
-                ),
-                NewsScoreRow(one.id, one.site_id, REVISIT if number else -1, 0.0, 0.0, 0.0),
+                _poll(number, one.id, one.site_id),
+                scores.NewsScoreRow(one.id, one.site_id, REVISIT if number else -1, 0.0, 0.0, 0.0),
             )
         ),
         *(
-            RaisedAlarm(crawl_id, "dead feed", f"{name}/{number}", "timeout; open it in a browser", float(number))
+            news.RaisedAlarm(crawl_id, "dead feed", f"{name}/{number}", "timeout; open it in a browser", float(number))
             for number in range(3)
         ),
-        RaisedAlarm(crawl_id, "silent source", name, "no new article for 4 days; check whether", 9.0),
-        EndedAlarm(2, 8.0),
-        *(TopicPageRow(one.id, number % 7 / 7, "{}") for number, one in enumerate(of_site[:40])),
-        *(RelevanceRow(one.id, one.site_id, -1, 0.5, 0.25, 1, -2.0) for one in of_site[:20]),
+        news.RaisedAlarm(crawl_id, "silent source", name, "no new article for 4 days; check whether", 9.0),
+        news.EndedAlarm(2, 8.0),
+        *(scores.TopicPageRow(one.id, number % 7 / 7, "{}") for number, one in enumerate(of_site[:40])),
+        *(scores.RelevanceRow(one.id, one.site_id, -1, 0.5, 0.25, 1, -2.0) for one in of_site[:20]),
         *(
-            ImportanceRow(one.id, one.site_id, 1, 0.0, number / 10, 1.0, 50.0, 0)
+            scores.ImportanceRow(one.id, one.site_id, 1, 0.0, number / 10, 1.0, 50.0, 0)
             for number, one in enumerate(of_site[:9])
         ),
         SettingRow(crawl_id, "ORDER", "aopic"),
         SettingRow(crawl_id, "AOPIC_WINDOW_VISITS", "2.0"),
-        OrderTotalsRow(crawl_id, 1, json.dumps(TOTALS), "[0, 0]"),
+        scores.OrderTotalsRow(crawl_id, 1, json.dumps(TOTALS), "[0, 0]"),
     )
     rules = [("/[0-9]+", 0.8, "learnt", 40, 0.75, 9.0), ("/1.* except /11", 0.0, "hand", 0, 0.0, None)]
     names = ("regex", "weight", "origin", "support", "precision_low", "learnt_at")
     with database.write() as connection:
         connection.execute(
-            insert(url_rule), [{"domain": "c.test", **dict(zip(names, rule, strict=True))} for rule in rules]
+            insert(news.url_rule), [{"domain": "c.test", **dict(zip(names, rule, strict=True))} for rule in rules]
         )
 
 
-def _document(number: int, page_id: int, url: str, site_id: int) -> DocumentRow:
-    return DocumentRow(
-        page_id,
-        site_id,
-        url,
-        None,
-        HOSTILE_TITLE if number == 1 else f"Story one {number}" if number % 2 else f"=Story {number}",
-        HOSTILE_TEXT,
-        100.0,
-        "1970-01-01T00:01:40+00:00" if number % 3 else "1970-01-01",
-        json.dumps(["A. Author", "<i>B</i>"]),
-        "politics",
-        "de" if number % 2 else "en",
-        None,
-        "json-ld",
-        "",
-        1 if number else 2,
-        float(200 + number // 2),
-        None if number else 500.0,
+def _poll(number: int, page_id: int, site_id: int) -> news.PollRow:
+    kind, problem = "sitemap" if number > 8 else "feed", "status 404" if number % 2 else None
+    return news.PollRow(page_id, site_id, kind, 60.0, 5.0, 7, number % 2, 3, 4.0, "[]", problem)
+
+
+def _document(number: int, page_id: int, url: str, site_id: int) -> news.DocumentRow:
+    title = HOSTILE_TITLE if number == 1 else f"Story one {number}" if number % 2 else f"=Story {number}"
+    published = "1970-01-01T00:01:40+00:00" if number % 3 else "1970-01-01"
+    authors, language = json.dumps(["A. Author", "<i>B</i>"]), "de" if number % 2 else "en"
+    return news.DocumentRow(
+        *(page_id, site_id, url, None, title, HOSTILE_TEXT, 100.0, published, authors, "politics", language),
+        *(None, "json-ld", "", 1 if number else 2, float(200 + number // 2), None if number else 500.0),
     )
 
 

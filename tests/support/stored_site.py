@@ -10,14 +10,8 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import (
-    BadLinkRow,
-    EndedPage,
-    ExternalLinkRow,
-    ExternalUrlRow,
-    LinkContextRow,
-    PageLinks,
-)
+from crawlers.storage.schema import tables
+from crawlers.storage.schema.tables import EndedPage, PageLinks
 from tests.support.stored_rows import add_sites, new_page, page_ids, write_changes_of
 
 if TYPE_CHECKING:
@@ -71,12 +65,12 @@ def store(
         content_hash = body if page.state is DONE else None
         ended = (page_id, int(page.state), page.reason, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title)
         changes.add(EndedPage(*ended, None, None, page.size_bytes, None, None, None, page.latency_s))
-        changes.add(*[BadLinkRow(page_id, raw, "not_a_url", 1, None) for raw in page.bad])
+        changes.add(*[tables.BadLinkRow(page_id, raw, "not_a_url", 1, None) for raw in page.bad])
         changes.add(PageLinks(page_id, {ids[target]: count for target, count in page.links.items()}))
         for url in page.external + (("http://left.test/",) if page.leaves else ()):
             tag = "redirect" if url == "http://left.test/" else "a"
-            changes.add(ExternalUrlRow(url_key(url), "http://b.test", url, resolve(url, "").key))
-            changes.add(LinkContextRow(url_key(tag), "", "", "", "", tag))
-            changes.add(ExternalLinkRow(page_id, url_key(url), url_key(tag), 1))
+            changes.add(tables.ExternalUrlRow(url_key(url), "http://b.test", url, resolve(url, "").key))
+            changes.add(tables.LinkContextRow(url_key(tag), "", "", "", "", tag))
+            changes.add(tables.ExternalLinkRow(page_id, url_key(url), url_key(tag), 1))
     write_changes_of(database, changes)
     return site_id

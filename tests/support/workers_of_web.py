@@ -79,17 +79,11 @@ class RandomWeb:
 
         if name in self.moved:
             return Page(lease.id, lease.url, lease.level, State.MOVED, 301, moved_to=target(self.moved[name]))
-        links = self.links[name]
-        return Page(
-            lease.id,
-            lease.url,
-            lease.level,
-            State.DONE,
-            200,
-            content_hash=str(name).encode(),
-            links=[(target(other), count) for other, count in links.items() if other[0] == name[0]],
-            cross_site_links=[(target(other), count) for other, count in links.items() if other[0] != name[0]],
-        )
+        found: tuple[list[Any], list[Any]] = [], []  # on the site of the page, and elsewhere
+        for other, count in self.links[name].items():
+            found[other[0] != name[0]].append((target(other), count))
+        read = {"content_hash": str(name).encode(), "links": found[0], "cross_site_links": found[1]}
+        return Page(lease.id, lease.url, lease.level, State.DONE, 200, **read)  # type: ignore[arg-type]
 
 
 class Worker:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.support.scrapyd_nodes import Node, Project, need_scrapyd
+from tests.support.scrapyd_nodes import Project, running_node
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +22,9 @@ def project(tmp_path, environment):
 @pytest.fixture(scope="module")
 def node(tmp_path_factory, environment):
     """A scrapyd with the project deployed to it, whose version says that it is the egg's."""
-    need_scrapyd()
-    node = Node(tmp_path_factory.mktemp("node"), environment)
-    try:
-        node.hear(r"Site starting on")
+    with running_node(tmp_path_factory.mktemp("node"), environment) as node:
         node.project = Project(tmp_path_factory.mktemp("deployed") / "project", environment)
         node.project.set_version("1.0.1")
         node.project.set_target(f"http://127.0.0.1:{node.port}")
         assert '"spiders": ' in node.project.run("-m", "scrapyd_client", "deploy")
         yield node
-    finally:
-        node.stop()

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from examples.server import ROOT, serve
-from tests.support.scrapyd_nodes import PATIENCE_S, Node, need_scrapyd
+from tests.support.scrapyd_nodes import PATIENCE_S, running_node
 
 ACCOUNT = {"SCRAPYD_USERNAME": "crawlers", "SCRAPYD_PASSWORD": "of this test"}  # compose.yaml gives them
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
@@ -18,7 +18,6 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 @pytest.fixture(scope="module")
 def container(tmp_path_factory, environment):
     """A scrapyd as in a container, whose folders are elsewhere."""
-    need_scrapyd()
     folder = tmp_path_factory.mktemp("container")
     text = (ROOT / "deploy/docker/scrapyd.conf").read_text("utf-8")
     for inside in ("/var/lib/scrapyd", "/data"):
@@ -26,12 +25,8 @@ def container(tmp_path_factory, environment):
         text = text.replace(inside, str(folder))
     text = text.replace("bind_address = 0.0.0.0", "bind_address = 127.0.0.1\nhttp_port = {port}\npoll_interval = 0.1")
     variables = dict(word.split("=") for word in re.search(r"^ENV (.*)$", DOCKERFILE, re.MULTILINE)[1].split())
-    node = Node(folder, {**environment, **ACCOUNT, **variables, "PYTHONPATH": str(ROOT)}, text)
-    try:
-        node.hear(r"Site starting on")
+    with running_node(folder, {**environment, **ACCOUNT, **variables, "PYTHONPATH": str(ROOT)}, text) as node:
         yield node
-    finally:
-        node.stop()
 
 
 def health(port):
@@ -55,11 +50,10 @@ def test_installed_project_is_there_without_a_deployment(container):
 def test_job_crawls_with_its_file_of_settings(container):
     text = (ROOT / "deploy/docker/crawl.toml").read_text("utf-8")
     lines = [line for line in text.splitlines() if not line.startswith(("DATABASE_URL", "METRICS_"))]
-    (container.folder / "crawl.toml").write_text(
-        "\n".join([*lines, 'DATABASE_URL = "sqlite:///store.sqlite"']), "utf-8"
-    )
+    lines.append('DATABASE_URL = "sqlite:///store.sqlite"')
+    (container.folder / "crawl.toml").write_text("\n".join(lines), "utf-8")
     with serve() as web:
-        given = {"hosts": f"{web.origins['library']};4;1;0", "setting": "SETTINGS_FILE=crawl.toml"}
-        assert container.end_of(container.schedule(**given)) == 0
+        job = container.schedule(f"{web.origins['library']};4;1;0", {"SETTINGS_FILE": "crawl.toml"})
+        assert container.end_of(job) == 0
     assert (container.folder / "store.sqlite").exists()
     assert [path.suffix for path in (container.folder / "result").iterdir()].count(".gexf") == 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 
 import pytest
 
 from tests.support.processes import until
 from tests.support.running import Project, add_on
-from tests.support.scrapyd_nodes import CONFIGURATION, ROOT, Node, need_scrapyd
+from tests.support.scrapyd_nodes import CONFIGURATION, ROOT, job_settings, running_node
 from tests.support.sites.server import Web, links
 
 SITES = 4
@@ -35,38 +36,17 @@ class Chain:
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory, environment):
     """Two nodes with the project installed."""
-    need_scrapyd()
-    started = []
-    try:
-        for name in ("one", "two"):
-            installed = {"SCRAPY_SETTINGS_MODULE": "crawlers.settings", "PYTHONPATH": str(ROOT)}
-            started.append(Node(tmp_path_factory.mktemp(name), {**environment, **installed}, INSTALLED))
-        for node in started:
-            node.hear(r"Site starting on")
-        yield started
-    finally:
-        for node in started:
-            node.stop()
+    installed = {**environment, "SCRAPY_SETTINGS_MODULE": "crawlers.settings", "PYTHONPATH": str(ROOT)}
+    with ExitStack() as stack:
+        folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
+        yield [stack.enter_context(running_node(folder, installed, INSTALLED)) for folder in folders]
 
 
 def job(web, url, folder, delay_ms=200):
-    """Return the arguments of a job, which are the same on each node."""
-    places = {
-        "RESULT_FOLDER": "result",
-        "STOP_FILE": "stop",
-        "COMMON_LOG_FILE": "result/all.csv",
-        "ERROR_LOG_FILE": "result/bad.csv",
-    }
-    settings = {
-        "DATABASE_URL": url,
-        "TRAPS_ENABLED": 0,
-        "ADDONS": add_on("FrequentStoreChecks"),  # so that sites are shared soon
-        **{name: folder / place for name, place in places.items()},
-    }
-    return {
-        "hosts": web.hosts(limits=f";1;;{delay_ms}"),
-        "setting": [f"{name}={value}" for name, value in settings.items()],
-    }
+    """Return hosts and settings of a job, which are the same on each node."""
+    often = add_on("FrequentStoreChecks")  # so that sites are shared soon
+    settings = job_settings(folder, DATABASE_URL=url, TRAPS_ENABLED=0, ADDONS=often)
+    return web.hosts(limits=f";1;;{delay_ms}"), settings
 
 
 def graphs(folder):
@@ -84,13 +64,13 @@ def test_two_nodes_share_a_crawl_and_go_on_after_the_death_of_a_process(nodes, p
 
     with Web(**{f"site{number}": chain for number, chain in enumerate(chains)}) as web:
         given = job(web, postgresql_url, tmp_path / "both")
-        first = one.schedule(**given)
+        first = one.schedule(*given)
         until(lambda: any(site.count("/1") for site in web.sites.values()), "the first job crawls")
-        killed = two.schedule(**given)
+        killed = two.schedule(*given)
         until(lambda: len(found := pages()) == 2 and found[1] > 0, "the second node stores pages")
         two.call("cancel", project="crawlers", job=killed, signal="KILL")
         two.hear(rf"Process died: .*job='{killed}'")
-        again = two.schedule(**given)
+        again = two.schedule(*given)
         until(lambda: len(found := pages()) == 3 and found[2] > 0, "the second node is back")
         for chain in chains:
             chain.is_closed = True
@@ -103,6 +83,6 @@ def test_two_nodes_share_a_crawl_and_go_on_after_the_death_of_a_process(nodes, p
         assert set(times) <= {1, 2}
 
         alone = job(web, f"{sqlite_url}.alone", tmp_path / "alone", delay_ms=0)
-        assert one.end_of(one.schedule(**alone)) == 0
+        assert one.end_of(one.schedule(*alone)) == 0
     assert len(graphs(tmp_path / "alone")) == SITES
     assert graphs(tmp_path / "both") == graphs(tmp_path / "alone")

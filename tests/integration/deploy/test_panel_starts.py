@@ -9,6 +9,7 @@ from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.web.scrapyd_starter import ScrapydStarter
 from tests.support.processes import PATIENCE_S, until
+from tests.support.scrapyd_nodes import job_settings
 from tests.support.sites.server import Web, links, pages
 
 SITE = pages({"/": links("/a", "/b"), "/a": links("/"), "/b": links("/a")}, "")
@@ -16,13 +17,10 @@ SITE = pages({"/": links("/a", "/b"), "/a": links("/"), "/b": links("/a")}, "")
 
 @pytest.mark.usefixtures("environment")
 def test_crawl_is_a_job_of_scrapyd_that_gets_its_sites(node, sqlite, sqlite_url, tmp_path):
-    files = {"RESULT_FOLDER": "result", "COMMON_LOG_FILE": "c.csv", "ERROR_LOG_FILE": "e.csv", "STOP_FILE": "stop.txt"}
-    given = {name: str(tmp_path / path) for name, path in files.items()} | {"SITE_DELAY_SECONDS": "0"}
+    given = job_settings(tmp_path, DATABASE_URL=sqlite_url, SITE_DELAY_SECONDS="0")
     with Web(site=SITE) as web:
         hosts = f"{web['site'].origin};2  # a comment\n".encode()
-        command = CrawlCommand(
-            "sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, given | {"DATABASE_URL": sqlite_url}
-        )
+        command = CrawlCommand("sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, given)
         starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{node.port}/", tmp_path, PATIENCE_S)
         assert starter.start("spring", command, {"hosts": hosts}) == 1
         until(lambda: bool(list((tmp_path / "result").glob("*.gexf"))), "the end of the crawl")

@@ -5,24 +5,21 @@ import http.client
 import json
 import netrc
 import re
-import sqlite3
 import subprocess
 import threading
 import zipfile
 from base64 import b64encode
 from collections import Counter
-from contextlib import closing
 
 import networkx
 import pytest
 
 from tests.support.processes import PATIENCE_S, ROOT, until
-from tests.support.scrapyd_nodes import Node, need_scrapyd
+from tests.support.running import Folder
+from tests.support.scrapyd_nodes import job_settings, running_node
 from tests.support.sites.server import Web, links, pages
 
 PAGES = 20  # beside the home page
-
-
 PATHS = [f"/{number}" for number in range(PAGES)]
 SITE = pages({"/": links(*PATHS), **{path: f"<title>{path}</title>" for path in PATHS}})
 
@@ -33,29 +30,10 @@ def web():
         yield served
 
 
-def settings(folder):
-    """As one gives them to scrapyd: nothing relative."""
-    folder.mkdir(exist_ok=True)
-    return [
-        f"DATABASE_URL=sqlite:///{folder}/crawl.sqlite",
-        f"RESULT_FOLDER={folder}/result",
-        f"COMMON_LOG_FILE={folder}/common.csv",
-        f"ERROR_LOG_FILE={folder}/error.csv",
-        f"STOP_FILE={folder}/stop.txt",
-    ]
-
-
 def crawls(folder):
     """(state, reason, version of the code) of each crawl in the store, in their order."""
-    with closing(sqlite3.connect(folder / "crawl.sqlite")) as connection:
-        rows = connection.execute("SELECT state, reason, manifest FROM crawl ORDER BY id").fetchall()
+    rows = Folder(folder).query("SELECT state, reason, manifest FROM crawl ORDER BY id")
     return [(state, reason, json.loads(text)["versions"]["crawlers"]) for state, reason, text in rows]
-
-
-def workers(folder):
-    """The number of workers that took part in crawls until now."""
-    with closing(sqlite3.connect(folder / "crawl.sqlite")) as connection:
-        return connection.execute("SELECT count(*) FROM worker").fetchone()[0]
 
 
 def graph(folder):
@@ -106,8 +84,9 @@ def test_comma_list_and_hosts_file_given_by_the_client_have_the_same_graph(node,
     hosts = tmp_path / "hosts.txt"
     hosts.write_text(f"# nightly\n{line}\n", "utf-8")
     lists = {"comma": f"{line},", "path": str(hosts)}
-    comma = node.schedule(hosts=lists["comma"], setting=settings(tmp_path / "comma"))
-    given = [f"hosts={hosts}", *(f"setting={one}" for one in settings(tmp_path / "path"))]
+    comma = node.schedule(lists["comma"], job_settings(tmp_path / "comma"))
+    settings = job_settings(tmp_path / "path")
+    given = [f"hosts={hosts}", *(f"setting={name}={value}" for name, value in settings.items())]
     arguments = [part for one in given for part in ("--arg", one)]
     said = node.project.run("-m", "scrapyd_client", "schedule", "-p", "crawlers", "sitegraph", *arguments)
     assert [node.end_of(job) for job in (comma, said.split()[-1])] == [0, 0]
@@ -117,12 +96,12 @@ def test_comma_list_and_hosts_file_given_by_the_client_have_the_same_graph(node,
         )
         nodes = networkx.read_gexf(graph(tmp_path / name)).nodes
         assert len(nodes) == PAGES + 1
-        assert (tmp_path / name / "common.csv").read_text("utf-8").count(web["site"].origin) == len(nodes)
+        assert (tmp_path / name / "all.csv").read_text("utf-8").count(web["site"].origin) == len(nodes)
     assert graph(tmp_path / "comma").read_bytes() == graph(tmp_path / "path").read_bytes()
 
 
 def test_relative_hosts_file_is_refused_with_the_folder_it_was_looked_for_in(node, tmp_path):
-    job = node.schedule(hosts="nightly/hosts.txt", setting=settings(tmp_path / "store"))
+    job = node.schedule("nightly/hosts.txt", job_settings(tmp_path / "store"))
     assert node.end_of(job) == 2
     sentence = f"hosts=nightly/hosts.txt: there is no such file in {node.folder}; give its full path"
     log = node.log_of(job)
@@ -135,7 +114,7 @@ def test_relative_hosts_file_is_refused_with_the_folder_it_was_looked_for_in(nod
 
 def test_without_settings_everything_lands_in_the_folder_that_scrapyd_was_started_in(node, web):
     (node.folder / "hosts.txt").write_text(web.hosts(limits=";4;1;0"), "utf-8")
-    assert node.end_of(node.schedule(hosts="hosts.txt")) == 0
+    assert node.end_of(node.schedule("hosts.txt")) == 0
     assert crawls(node.folder) == [("finished", "finished", "1.0.1")]
     assert graph(node.folder).stat().st_size > 0
     assert (node.folder / "logs/common_log.csv").exists()
@@ -144,8 +123,8 @@ def test_without_settings_everything_lands_in_the_folder_that_scrapyd_was_starte
 def test_jobs_go_on_after_a_cancelled_one_share_the_crawl_and_are_left_alone_by_a_new_egg(node, tmp_path):
     gate = Gate()
     with Web(site=gate) as web:
-        given = {"hosts": f"{web.hosts(limits=';1;;50')},", "setting": settings(tmp_path)}
-        first = node.schedule(**given)
+        given = f"{web.hosts(limits=';1;;50')},", job_settings(tmp_path)
+        first = node.schedule(*given)
         assert gate.is_reached.wait(PATIENCE_S), node.log_of(first)
         assert node.call("cancel", project="crawlers", job=first)["prevstate"] == "running"
         gate.may_go.set()
@@ -155,10 +134,10 @@ def test_jobs_go_on_after_a_cancelled_one_share_the_crawl_and_are_left_alone_by_
 
         gate.is_reached.clear()
         gate.may_go.clear()
-        second = node.schedule(**given)
+        second = node.schedule(*given)
         assert gate.is_reached.wait(PATIENCE_S), node.log_of(second)
-        third = node.schedule(**given)
-        until(lambda: workers(tmp_path) == 3, "another job joins")
+        third = node.schedule(*given)
+        until(lambda: Folder(tmp_path).query("SELECT count(*) FROM worker") == [(3,)], "another job joins")
         node.project.set_version("1.0.2")
         node.project.run("-m", "scrapyd_client", "deploy", "--version", str(2**40))  # later than any clock says
         try:
@@ -167,7 +146,7 @@ def test_jobs_go_on_after_a_cancelled_one_share_the_crawl_and_are_left_alone_by_
             assert crawls(tmp_path) == [("finished", "finished", "1.0.1")]
             assert len(networkx.read_gexf(graph(tmp_path)).nodes) == PAGES + 1
             assert {number for path, number in Counter(web["site"].paths).items() if path in PATHS} == {1}
-            assert node.end_of(node.schedule(**given)) == 0
+            assert node.end_of(node.schedule(*given)) == 0
         finally:
             node.call("delversion", project="crawlers", version=str(2**40))
     assert crawls(tmp_path) == [("finished", "finished", "1.0.1"), ("finished", "finished", "1.0.2")]
@@ -200,10 +179,7 @@ def test_password_is_generated_once_for_each_node_and_nobody_else_can_read_it(tm
 
 
 def test_scrapyd_of_the_guide_takes_nothing_without_its_password(tmp_path, environment):
-    need_scrapyd()
-    node = Node(tmp_path, environment, f"{configured(tmp_path)}http_port = {{port}}\n")
-    try:
-        node.hear(r"Site starting on")
+    with running_node(tmp_path, environment, f"{configured(tmp_path)}http_port = {{port}}\n") as node:
         login, _, password = netrc.netrc(tmp_path / ".netrc").authenticators("localhost")
         statuses = []
         for user in ("", f"{login}:wrong", f"{login}:{password}"):
@@ -213,5 +189,3 @@ def test_scrapyd_of_the_guide_takes_nothing_without_its_password(tmp_path, envir
             statuses.append(connection.getresponse().status)
             connection.close()
         assert statuses == [401, 401, 200]
-    finally:
-        node.stop()

@@ -13,6 +13,9 @@ class PlainSpider(Spider):
 
     site = ""
 
+    async def start(self):
+        yield Request(self.url("/"))
+
     def url(self, path):
         return self.site + path
 
@@ -73,12 +76,9 @@ class EverythingSpider(PlainSpider):
         yield {"name": "echo", **response.json()}
 
     def failed(self, failure):
-        yield {
-            "name": "failure",
-            "of": failure.request.url.removeprefix(self.site),
-            "why": type(failure.value).__name__,
-        }
-        yield Request(self.url("/after" + failure.request.url.removeprefix(self.site)), callback=self.plain)
+        path = failure.request.url.removeprefix(self.site)
+        yield {"name": "failure", "of": path, "why": type(failure.value).__name__}
+        yield Request(self.url(f"/after{path}"), callback=self.plain)
 
     async def failed_async(self, failure):
         await asyncio.sleep(0)
@@ -223,9 +223,6 @@ class KeepingSpider(PlainSpider):
 
     name = "keeping"
 
-    async def start(self):
-        yield Request(self.url("/"))
-
     def parse(self, response):
         for number in range(3):
             yield response.follow(f"/object/{number}", callback=self.kept, meta={"kept": object()})
@@ -242,16 +239,10 @@ class PrioritiesSpider(PlainSpider):
 
     name = "priorities"
 
-    async def start(self):
-        yield Request(self.url("/"))
-
     def parse(self, response):
-        for number in range(4):
-            yield response.follow(f"/low/{number}", callback=self.nothing, priority=-1)
-        for number in range(4):
-            yield response.follow(f"/middle/{number}", callback=self.nothing)
-        for number in range(4):
-            yield response.follow(f"/high/{number}", callback=self.nothing, priority=1)
+        for name, priority in (("low", -1), ("middle", 0), ("high", 1)):
+            for number in range(4):
+                yield response.follow(f"/{name}/{number}", callback=self.nothing, priority=priority)
 
     def nothing(self, response):
         return None
