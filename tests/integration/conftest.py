@@ -4,8 +4,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.support.crawl_web import WatchedWeb
+from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.running import Crawl
+from tests.support.sites.town import Town
 
 
 @pytest.fixture(scope="session")
@@ -13,6 +14,20 @@ def web():
     """The demo sites without manners or charsets, served for all modules."""
     with WatchedWeb() as served:
         yield served
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """The demo sites with edge cases, and a site that is down."""
+    with WatchedWeb(ALL) as served:
+        yield served
+
+
+@pytest.fixture
+def town():
+    town = Town()
+    with town.web:
+        yield town
 
 
 @pytest.fixture

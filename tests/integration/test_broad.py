@@ -13,18 +13,11 @@ from crawlers.items import State
 from crawlers.storage.database import Database
 from tests.support.killing import killed_at_request
 from tests.support.running import add_on
-from tests.support.sites.town import NAMES, Town
+from tests.support.sites.town import NAMES
 from tests.support.workers_of_web import stored_cash
 
 SETTINGS = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "TRAPS_ENABLED": 0, "RETRY_BACKOFF_SECONDS": 0.01}
 OPEN = {**SETTINGS, "SCOPE": "all"}
-
-
-@pytest.fixture
-def town():
-    town = Town()
-    with town.web:
-        yield town
 
 
 def cash(crawl):

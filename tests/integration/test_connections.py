@@ -2,9 +2,7 @@
 
 import datetime
 import re
-import socket
 import ssl
-import struct
 from contextlib import ExitStack
 from ipaddress import IPv4Address
 
@@ -16,6 +14,7 @@ from cryptography.x509.oid import NameOID
 
 from crawlers.items import State
 from crawlers.reasons import sentence
+from tests.support.connections import reset
 from tests.support.persistent import PersistentSite, response
 from tests.support.running import Project
 from tests.support.sites.server import links
@@ -33,9 +32,7 @@ async def close_at_second(connection, path):
 
 async def reset_at_second(connection, path):
     if connection.number == 2:
-        sock = connection.writer.get_extra_info("socket")
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        connection.writer.transport.abort()
+        reset(connection.writer)
     else:
         await connection.send(response(HTML + path))
 
@@ -92,10 +89,7 @@ def certificate(path, first_day, last_day, host=ANOTHER, issuer=""):
 
 @pytest.mark.parametrize(
     ("signed", "said"),
-    [
-        ((-100, -10, OWN, "CA"), "certificate_expired"),
-        ((-1, 10, OWN, "CA"), None),
-    ],
+    [((-100, -10, OWN, "CA"), "certificate_expired"), ((-1, 10, OWN, "CA"), None)],
 )
 def test_bad_certificate_is_said_and_refused_only_if_the_setting_says_so(tmp_path, http_client, signed, said):
     with PersistentSite(close_after_each, certificate(tmp_path / "key.pem", *signed)) as site:

@@ -3,9 +3,6 @@
 import csv
 import zlib
 
-import pytest
-
-from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.running import differences
 
 MEASURES = "pagerank,hub,authority,component,component_size"
@@ -17,12 +14,6 @@ FORMATS = {
 TABLES = (".pages.csv", ".broken-links.csv", ".redirects.csv", ".external-links.csv")
 ENDINGS = (".gexf", ".graphml", ".nodes.csv", ".edges.csv", *TABLES)
 LONGEST_PAUSE_S = 0.03
-
-
-@pytest.fixture(scope="module")
-def everything():
-    with WatchedWeb(ALL) as served:
-        yield served
 
 
 def shuffled(url):

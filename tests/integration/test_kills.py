@@ -5,19 +5,12 @@ import signal
 
 import pytest
 
-from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.killing import Killer
 from tests.support.running import Crawl, add_on, differences
 
 KILLS = 25
 REACH = 60  # requests; 25 runs of 30 on average leave the crawl of 1,100 unfinished
 SETTINGS = {"LINK_TAGS": "a,area,frame,iframe,meta", "RETRY_BACKOFF_SECONDS": 0.01}
-
-
-@pytest.fixture(scope="module")
-def everything():
-    with WatchedWeb(ALL) as served:
-        yield served
 
 
 @pytest.fixture(scope="module")

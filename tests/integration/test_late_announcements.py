@@ -50,31 +50,24 @@ class LatePaper:
         name, _, number = path[1:].partition("-")
         if path == "/":
             links = "".join(f"<a href=/story-{n}>s</a>" for n in range(ARTICLES)) + "<a href=/go-1>g</a>"
-            body = f"<link rel=alternate type=application/rss+xml href=/feed>{links}"
+            await exchange.page(f"<link rel=alternate type=application/rss+xml href=/feed>{links}")
         elif path == "/feed":
             items = "".join(f"<item><link>{url}</link></item>" for url in self.announced()) if self.announces else ""
             await exchange.page(f"<rss><channel>{items}</channel></rss>", content_type="application/rss+xml")
-            return
         elif name == "go":
             await exchange.page("", 301, Location=f"/story-{number}")
-            return
+        elif name == "story" and exchange.request.headers.get("if-none-match") == f'"{number}"':
+            await exchange.page("", 304, ETag=f'"{number}"')
         elif name == "story":
-            if exchange.request.headers.get("if-none-match") == f'"{number}"':
-                await exchange.page("", 304, ETag=f'"{number}"')
-                return
             words = random.Random(number)
             texts = "".join(f"<p>{' '.join(words.choices(WORDS, k=60))}.</p>" for _ in range(4))
             sections = "".join(f"<a href=/section-{number}-{n}>more</a>" for n in range(3))
-            await exchange.page(
-                f"<title>Story {number}</title><h1>Story {number}</h1>{texts}{sections}", ETag=f'"{number}"'
-            )
-            return
+            body = f"<title>Story {number}</title><h1>Story {number}</h1>{texts}{sections}"
+            await exchange.page(body, ETag=f'"{number}"')
         elif name == "section":
-            body = "<title>Section</title><p>Nothing."
+            await exchange.page("<title>Section</title><p>Nothing.")
         else:
             await exchange.page("none", 404)
-            return
-        await exchange.page(body)
 
 
 @pytest.fixture

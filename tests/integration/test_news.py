@@ -70,9 +70,8 @@ class Press:
                 etag = f'"{content_hash(body.encode()).hex()}"'
                 is_known = exchange.request.headers.get("if-none-match") == etag
                 self.unchanged += is_known
-                await exchange.page(
-                    "" if is_known else body, 304 if is_known else 200, content_type=content_type, ETag=etag
-                )
+                status, sent = (304, "") if is_known else (200, body)
+                await exchange.page(sent, status, content_type=content_type, ETag=etag)
 
             if path == "/feed.xml" and name == "fed":
                 items = "".join(
@@ -137,30 +136,25 @@ def all_of(press):
     )
 
 
-def go_on_until_all_is_published(crawl, press):
-    """Each run polls what is due and ends; after some, nothing new appears."""
+def go_on_until(crawl, is_so):
+    """Each run polls what is due and ends; after some, nothing new appears, and a page that is due is unchanged."""
     for _ in range(12):
-        assert run(crawl) == 0
-        if len(documents(crawl)) == 2 * NEW:
-            return
-
-
-def go_on_until_a_response_is_unchanged(crawl, press):
-    """Nothing is published any more, so each page that is due again has not changed after one more response."""
-    for _ in range(12):
-        if press.unchanged > 0:
+        if is_so():
             return
         assert run(crawl) == 0
+
+
+def go_on_until_all_is_published(crawl):
+    go_on_until(crawl, lambda: len(documents(crawl)) == 2 * NEW)
 
 
 def test_every_article_becomes_one_document_and_a_later_crawl_does_not_fetch_it_again(press, crawl_in):
     crawl = news_in(crawl_in, press, "whole")
-    go_on_until_all_is_published(crawl, press)
+    go_on_until_all_is_published(crawl)
     assert documents(crawl) == all_of(press)
     assert crawl.query("SELECT kind, count(*) FROM poll GROUP BY 1 ORDER BY 1") == [("feed", 1), ("home", 2)]
-    ((text, published),) = crawl.query(
-        f"SELECT text, published FROM document WHERE url LIKE '%{press.path(3)}' LIMIT 1"
-    )
+    found = f"SELECT text, published FROM document WHERE url LIKE '%{press.path(3)}' LIMIT 1"
+    ((text, published),) = crawl.query(found)
     assert "home" not in text
     assert published.startswith("2026-11-04T08:00")
     fetched = sum(path.startswith("/story-") for path in press.web["bare"].paths)
@@ -188,8 +182,8 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
         kill(crawl, press, rng) for kill in (kill_at_request, kill_before_commit, kill_at_request, kill_before_commit)
     ]
     assert statuses.count(-signal.SIGKILL) >= 3
-    go_on_until_all_is_published(crawl, press)
-    go_on_until_a_response_is_unchanged(crawl, press)
+    go_on_until_all_is_published(crawl)
+    go_on_until(crawl, lambda: press.unchanged > 0)
     assert press.unchanged > 0
     assert documents(crawl) == all_of(press)
     items = crawl.query(

@@ -127,8 +127,7 @@ def test_parquet_has_all_documents(crawled):
     project, _, first, again = crawled
     table = parquet.read_table(project.folder / "out" / "documents.parquet")
     assert sorted(table["title"].to_pylist()) == [f"About the {topic}" for topic in sorted(TOPICS)]
-    assert first.log.count("news: 3 documents in out/documents.parquet") == 1
-    assert again.log.count("news: 3 documents in out/documents.parquet") == 1
+    assert [run.log.count("news: 3 documents in out/documents.parquet") for run in (first, again)] == [1, 1]
 
 
 def test_warc_has_every_response_and_names_the_reconstructed_parts(crawled):
@@ -150,18 +149,15 @@ def test_warc_has_every_response_and_names_the_reconstructed_parts(crawled):
 # Other spiders, and what the user got wrong
 
 
-def crawler(spider, **settings):
-    made = Crawler(Spider, {"WARC_FILE": "", "DOCUMENTS_PARQUET": "", **settings})
-    made.spider = spider
-    return made
-
-
 def test_file_that_cannot_be_written_is_an_error_before_the_crawl(tmp_path):
     (tmp_path / "file").touch()
     bad = str(tmp_path / "file" / "x")
-    with pytest.raises(ConfigError, match=r"^WARC_FILE=.* can't be written"):
-        Warc.from_crawler(crawler(Spider(name="x"), WARC_FILE=f"{bad}.warc.gz"))
-    with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET=.* can't be written"):
-        ParquetExport.from_crawler(crawler(NewsSpider(), DOCUMENTS_PARQUET=f"{bad}.parquet"))
-    with pytest.raises(ConfigError, match=r"^RESULT_FOLDER=.* can't be written"):
-        NewsChart.from_crawler(crawler(NewsSpider(), RESULT_FOLDER=bad))
+    for output, spider, setting, path in (
+        (Warc, Spider(name="x"), "WARC_FILE", f"{bad}.warc.gz"),
+        (ParquetExport, NewsSpider(), "DOCUMENTS_PARQUET", f"{bad}.parquet"),
+        (NewsChart, NewsSpider(), "RESULT_FOLDER", bad),
+    ):
+        made = Crawler(Spider, {"WARC_FILE": "", "DOCUMENTS_PARQUET": "", setting: path})
+        made.spider = spider
+        with pytest.raises(ConfigError, match=f"^{setting}=.* can't be written"):
+            output.from_crawler(made)

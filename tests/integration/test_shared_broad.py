@@ -12,16 +12,9 @@ from tests.support.command_topic_web import LinkedSites
 from tests.support.crew import Crew
 from tests.support.processes import until
 from tests.support.running import add_on
-from tests.support.sites.town import NAMES, Town
+from tests.support.sites.town import NAMES
 
 OFTEN = {"ADDONS": add_on("FrequentStoreChecks")}  # so that sites are shared within few requests
-
-
-@pytest.fixture
-def town():
-    town = Town()
-    with town.web:
-        yield town
 
 
 def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, postgresql_url):

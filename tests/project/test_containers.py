@@ -27,12 +27,6 @@ def steps(name):
     return [rest.strip() for step, rest in STEPS if step == name]
 
 
-def scrapyd_conf():
-    parser = configparser.ConfigParser()
-    parser.read(ROOT / "deploy/docker/scrapyd.conf")
-    return parser
-
-
 def test_images_are_pinned_by_their_version():
     pinned = re.compile(r"[a-z]+:\d+\.\d+(\.\d+)?(-[\w-]+)?(@sha256:[0-9a-f]{64})?")
     images = [*steps("FROM"), *(service["image"] for service in SERVICES.values())]
@@ -98,9 +92,9 @@ def test_every_requirement_is_pinned_with_hashes_and_no_index_is_named(path):
 
 def test_scrapyd_of_the_image_is_that_of_the_guide_but_for_its_folders_and_its_password():
     text = (ROOT / "deploy/scrapyd/configure.sh").read_text("utf-8")
-    documented = configparser.ConfigParser()
+    documented, ours = configparser.ConfigParser(), configparser.ConfigParser()
     documented.read_string(re.search(r"<<END\n(\[scrapyd\].*?)END", text, re.DOTALL)[1])
-    ours = scrapyd_conf()
+    ours.read(ROOT / "deploy/docker/scrapyd.conf")
     of_node = {"bind_address", "username", "password"}
     same = {name: value for name, value in documented["scrapyd"].items() if name not in of_node}
     assert same.items() <= dict(ours["scrapyd"]).items()

@@ -198,17 +198,22 @@ def _commands(text):
     return [one for one in found if re.match(r"(scrapy|make|python -m (crawlers|examples))\b.", one)]
 
 
+def _parser(module, **how):
+    """Return the parser of the options of the command in that *module*."""
+    command = importlib.import_module(module).Command()
+    command.settings = Settings()
+    parser = argparse.ArgumentParser(conflict_handler="resolve", **how)
+    command.add_options(parser)
+    return parser
+
+
 def _parsed(words):
     """Return the parsed options of a scrapy command; fails for an unknown option."""
     name = words[0]
     module = f"crawlers.commands.{name}"
     if importlib.util.find_spec(module) is None:
         module = f"scrapy.commands.{name}"
-    command = importlib.import_module(module).Command()
-    command.settings = Settings()
-    parser = argparse.ArgumentParser(conflict_handler="resolve", exit_on_error=False)
-    command.add_options(parser)
-    known, unknown = parser.parse_known_args(words[1:])
+    known, unknown = _parser(module, exit_on_error=False).parse_known_args(words[1:])
     strange = [word for word in unknown if word.startswith("-")]
     assert not strange, f"scrapy {name} has no {strange}"
     known.arguments = unknown
@@ -263,14 +268,12 @@ OUR_COMMANDS = sorted(
 def _own_options(name):
     """Return the spellings of a command's own options, without those of all Scrapy commands."""
 
-    def options(command):
-        command.settings = Settings()
-        parser = argparse.ArgumentParser(conflict_handler="resolve", add_help=False)
-        command.add_options(parser)
-        return {action.dest: list(action.option_strings) for action in parser._actions}
+    def options(module):
+        actions = _parser(module, add_help=False)._actions
+        return {action.dest: list(action.option_strings) for action in actions}
 
-    everywhere = {*options(importlib.import_module("scrapy.commands.list").Command()), "settings_file"}
-    own = options(importlib.import_module(f"crawlers.commands.{name}").Command())
+    everywhere = {*options("scrapy.commands.list"), "settings_file"}
+    own = options(f"crawlers.commands.{name}")
     return [forms for dest, forms in own.items() if dest not in everywhere]
 
 
@@ -291,10 +294,10 @@ def test_every_target_of_make_is_documented():
     assert sorted(documented) == sorted(set(TARGETS) - {"help"})
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["crawl nosuch", "crawl sitegraph -s MAX_LEVLE=3", "graph --colour red", "crawl sitegraph -a host=x"],
-)
+WRONG = ["crawl nosuch", "crawl sitegraph -s MAX_LEVLE=3", "graph --colour red", "crawl sitegraph -a host=x"]
+
+
+@pytest.mark.parametrize("line", WRONG)
 def test_invalid_command_is_found(line):
     with pytest.raises(AssertionError):
         _check_scrapy(line.split())

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close the connection with a TCP reset."""
+    opened = writer.get_extra_info("socket")
+    if opened.family == socket.AF_INET:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
 
 
 class Connections:

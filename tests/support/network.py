@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 from contextlib import suppress
 from typing import Self
 
 from sqlalchemy import make_url
 
-from tests.support.connections import Connections
+from tests.support.connections import Connections, reset
 from tests.support.loop_thread import LoopThread
-
-AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: closing resets the connection
 
 
 class Network:
@@ -84,10 +80,7 @@ class Network:
         assert self._listening is not None
         listening, self._listening = self._listening, None
         for writer in self._writers:
-            opened = writer.get_extra_info("socket")
-            if opened.family == socket.AF_INET:
-                opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
-            writer.transport.abort()
+            reset(writer)
         self._writers.clear()
         await self._connections.close(listening)
 

@@ -51,7 +51,12 @@ def need_scrapyd():
 def job_settings(folder: Path, **more: object) -> dict[str, object]:
     """Return settings of a job whose files are in *folder*, as one gives them to scrapyd: nothing relative."""
     folder.mkdir(exist_ok=True)
-    files = {"RESULT_FOLDER": "result", "STOP_FILE": "stop", "COMMON_LOG_FILE": "all.csv", "ERROR_LOG_FILE": "bad.csv"}
+    files = {
+        "RESULT_FOLDER": "result",
+        "STOP_FILE": "stop",
+        "COMMON_LOG_FILE": "result/all.csv",
+        "ERROR_LOG_FILE": "result/bad.csv",
+    }
     places = {name: str(folder / path) for name, path in files.items()}
     return {"DATABASE_URL": f"sqlite:///{folder}/crawl.sqlite", **places, **more}
 

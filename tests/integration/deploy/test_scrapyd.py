@@ -96,7 +96,7 @@ def test_comma_list_and_hosts_file_given_by_the_client_have_the_same_graph(node,
         )
         nodes = networkx.read_gexf(graph(tmp_path / name)).nodes
         assert len(nodes) == PAGES + 1
-        assert (tmp_path / name / "all.csv").read_text("utf-8").count(web["site"].origin) == len(nodes)
+        assert (tmp_path / name / "result/all.csv").read_text("utf-8").count(web["site"].origin) == len(nodes)
     assert graph(tmp_path / "comma").read_bytes() == graph(tmp_path / "path").read_bytes()
 
 

@@ -7,8 +7,7 @@ import subprocess
 import sysconfig
 import zipfile
 from importlib.metadata import version
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import networkx
 import pytest
@@ -17,6 +16,9 @@ from crawlers import __version__
 from tests.support.scrapyd_nodes import ROOT, Project
 from tests.support.services import unavailable
 from tests.support.sites.server import Web, links, pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FOREIGN = "[settings]\ndefault = nowhere.settings\n[deploy]\nproject = mine\n"
 
@@ -41,14 +43,9 @@ def installed(tmp_path_factory):
     project.run("-m", "venv", "--without-pip", str(folder / "venv"))
     python = folder / "venv/bin/python"
     project.run("-m", "pip", "--python", str(python), "install", *offline, str(wheel))
-    found = subprocess.run(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    (packages,) = (folder / "venv/lib").glob("python*/site-packages")
     here = sysconfig.get_path("purelib")
-    Path(found.stdout.strip(), "requirements.pth").write_text(f"import site; site.addsitedir({here!r})\n")
+    (packages / "requirements.pth").write_text(f"import site; site.addsitedir({here!r})\n")
     return Installed(wheel, python.with_name("crawlers"))
 
 
@@ -58,12 +55,8 @@ def run(installed, tmp_path):
     (tmp_path / "scrapy.cfg").write_text(FOREIGN)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHONPATH", "SCRAPY"))}
 
-    def result(*arguments):
-        return subprocess.run(
-            [installed.program, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
-        )
-
-    return result
+    how = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True, "timeout": 60}
+    return lambda *arguments: subprocess.run([installed.program, *arguments], check=False, **how)
 
 
 def test_wheel_has_every_file_of_the_package(installed):
@@ -84,11 +77,8 @@ def test_program_crawls_and_reads_the_results_in_any_folder(run, tmp_path):
     explained = run("explain", f"{hosts[0]}/a")
     assert "page, since" in explained.stdout, explained.stderr
     assert run("graph", "--format", "csv").returncode == 0
-    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("crawl.sqlite")) == [
-        "logs",
-        "result",
-        "scrapy.cfg",
-    ]
+    names = {path.name for path in tmp_path.iterdir() if not path.name.startswith("crawl.sqlite")}
+    assert names == {"logs", "result", "scrapy.cfg"}
 
 
 def test_program_says_its_version_and_its_mistakes(run, tmp_path):

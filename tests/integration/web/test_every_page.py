@@ -22,21 +22,7 @@ BEYOND_THEIR_FRAMES = """() => [...document.querySelectorAll('.scroll')]
 THEMES = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}
 SAMPLES = 2  # pages of one route, but each report and each picture once
 NOT_LINKED = {"/login", "/crawls/{crawl:int}/explain/links"}  # needs a password; a part of a page
-FILES = {
-    "/sites.csv",
-    "/crawls/{crawl:int}/manifest.json",
-    "/crawls/{crawl:int}/hosts.txt",
-    "/crawls/{crawl:int}/file",
-    "/crawls/{crawl:int}/reports/{report}.{format}",
-    "/crawls/{crawl:int}/pictures/{picture}.json",
-    "/crawls/{crawl:int}/pictures/{picture}.csv",
-    "/crawls/{crawl:int}/graph/picture.{format}",
-    "/crawls/{crawl:int}/graph/nodes.csv",
-    "/crawls/{crawl:int}/graph/edges.csv",
-    "/crawls/{crawl:int}/graph/full.{format}",
-    "/crawls/{crawl:int}/compare/changes.gexf",
-    "/crawls/{crawl:int}/compare/{rows}.{format}",
-}
+FILES = {route.path for route in ROUTES if "." in route.path} | {"/crawls/{crawl:int}/file"}
 
 
 def test_pages_are_accessible_and_fit(page, filled):

@@ -14,18 +14,13 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+PLAIN = ["/plain", "/chunked", "/closed", "/lost", "/old", "/nothing", "/empty", "/early", "/gzip"]
+PLAIN += ["/%7Ea/../b//c?x=[1]&y=%zz", "/stopped", "/stopped-before", "/reset"]
+KEPT = {"meta": {"download_fail_on_dataloss": False}}
+SMALL = {"meta": {"download_maxsize": 100}}
 REQUESTS: dict[str, dict[str, Any]] = {  # by path: the arguments of the request
-    "/plain": {},
-    "/chunked": {},
-    "/closed": {},
-    "/short": {"meta": {"download_fail_on_dataloss": False}},
-    "/short-chunks": {"meta": {"download_fail_on_dataloss": False}},
-    "/lost": {},
-    "/old": {},
-    "/nothing": {},
-    "/empty": {},
-    "/early": {},
-    "/gzip": {},
+    **{path: {} for path in PLAIN},
+    **dict.fromkeys(["/short", "/short-chunks"], KEPT),
     "/from": {"meta": {"bindaddress": ("127.0.0.9", 0)}},
     "/headed": {"method": "HEAD"},
     "/posted": {"method": "POST", "body": "a=b", "headers": {"Content-Type": "text/x"}},
@@ -35,12 +30,7 @@ REQUESTS: dict[str, dict[str, Any]] = {  # by path: the arguments of the request
     "/removed": {"method": "DELETE"},
     "/asked": {"body": "body of a GET"},
     "/headers": {"headers": {"X-A": ["1", "2"], "X-Empty": "", "X-Lines": "a\r\nInjected: b", "Host": "other.test"}},
-    "/%7Ea/../b//c?x=[1]&y=%zz": {},
-    "/stopped": {},
-    "/stopped-before": {},
-    "/large": {"meta": {"download_maxsize": 100}},
-    "/announced": {"meta": {"download_maxsize": 100}},
-    "/reset": {},
+    **dict.fromkeys(["/large", "/announced"], SMALL),
     "/slow": {"meta": {"download_timeout": 0.5}},
 }
 

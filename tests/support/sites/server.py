@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import struct
 import time
 from collections import Counter
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from tests.support.connections import Connections
+from tests.support.connections import Connections, reset
 from tests.support.loop_thread import LoopThread
 
 if TYPE_CHECKING:
@@ -103,9 +102,7 @@ class Exchange:
 
     def reset(self) -> None:
         """Close the connection with a TCP reset."""
-        sock = self._writer.get_extra_info("socket")
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+        reset(self._writer)
 
 
 def links(*hrefs: str) -> str:
