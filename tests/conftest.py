@@ -1,7 +1,7 @@
 """Fixtures for the services that tests of several rooms need; and the same hypothesis examples on every run."""
 
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from shutil import copy
 
 import pytest
@@ -59,9 +59,15 @@ def sqlite_url(empty_store, tmp_path):
 @pytest.fixture
 def sqlite(sqlite_url):
     """An open empty store of the quicker kind, for what is the same on both."""
-    database = Database(sqlite_url)
-    yield database
-    database.close()
+    with closing(Database(sqlite_url)) as database:
+        yield database
+
+
+@pytest.fixture
+def postgresql(postgresql_url):
+    """An open empty store of the other kind, for what is not the same."""
+    with closing(Database(postgresql_url)) as database:
+        yield database
 
 
 def pytest_generate_tests(metafunc):
@@ -85,9 +91,8 @@ def database_url(request, store_kind):
 @pytest.fixture
 def database(database_url):
     """An open empty store."""
-    database = Database(database_url)
-    yield database
-    database.close()
+    with closing(Database(database_url)) as database:
+        yield database
 
 
 @pytest.fixture

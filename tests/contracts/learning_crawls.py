@@ -12,13 +12,13 @@ from crawlers.algorithms.ranking.link_features import features_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.page_orders import learnt, relevant_first
 from crawlers.algorithms.topic.vectors import STRATEGIES
-from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, Decision, Lease, Reward
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
 from crawlers.storage.pulls import pulls_of
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.site import NOW
+from tests.contracts.site import NOW, target_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,17 +56,10 @@ class Crawl:
     def _open(self):
         limits = {"records_pulls": True, "cache_urls": 10, "head_urls": self._head_urls}
         self._frontier = self._engine.frontier(self._way.order(), self._way.rule(), **limits)
-        self._frontier.learn(self._pulls())
+        self._frontier.learn(pulls_on(self._engine, self._ids))
         for number in self._ids:
             self._frontier.open_site(SiteRow(number, f"http://host{number}.test", 1, None, 0.0), NOW)
-        self._frontier.add([Candidate(number, self._target(number, "/p0")) for number in self._ids], NOW)
-
-    def _pulls(self):
-        return pulls_on(self._engine, self._ids)
-
-    def _target(self, site_id, path):
-        root = f"http://host{site_id}.test"
-        return resolve(root + "/", root + path)
+        self._frontier.add([Candidate(number, target_on(number, "/p0")) for number in self._ids], NOW)
 
     def run(self):
         """Crawl to the end; return the pages that were read, in order, without those whose results were lost."""
@@ -78,7 +71,7 @@ class Crawl:
                 held.commit(self._accidents.randint(0, held.pending))
                 held.lose()
                 self._open()
-                read = read[: len(self._pulls())]
+                read = read[: len(pulls_on(self._engine, self._ids))]
             elif self._accidents.random() < 0.2:
                 held.flush()
             leases = self._frontier.lease(NOW, 1)
@@ -99,10 +92,10 @@ class Crawl:
             self._frontier.release(lease, NOW, "no answer", failed=True)
             return
         others = list(dict.fromkeys(f"/p{web.randrange(120)}" for _ in range(web.choice([0, 3, 12]))))
-        targets = {other: self._target(lease.site_id, other) for other in others}
+        targets = {other: target_on(lease.site_id, other) for other in others}
         if self._way.links_sites:
             sites = [web.randrange(2) for _ in others]
-            targets = {other: self._target(self._ids[to], other) for other, to in zip(others, sites, strict=True)}
+            targets = {other: target_on(self._ids[to], other) for other, to in zip(others, sites, strict=True)}
         if fate < 0.2 and others and lease.hops < 10 and targets[others[0]].url != lease.url:
             page = Page(lease.id, lease.url, lease.level, State.MOVED, moved_to=targets[others[0]])
             self._frontier.acknowledge(lease, Decision(page), NOW)
@@ -148,13 +141,10 @@ class Accidents:
         self._leases: list[Lease] = []
         for number in self._ids:
             self._open(number)
-        self._frontier.add([Candidate(number, self._target(number, "/")) for number in self._ids], NOW)
+        self._frontier.add([Candidate(number, target_on(number, "/")) for number in self._ids], NOW)
 
     def _open(self, number):
         self._frontier.open_site(SiteRow(number, f"http://host{number}.test", 2, 3, 0.0), self._now)
-
-    def _target(self, number, path):
-        return resolve(f"http://host{number}.test/", f"http://host{number}.test{path}")
 
     def run(self):
         rng = self._rng
@@ -174,8 +164,8 @@ class Accidents:
 
     def _end(self, lease):
         rng, frontier, now = self._rng, self._frontier, self._now
-        target = self._target(rng.choice(self._ids), f"/p{rng.randrange(200)}")
-        variant = self._target(lease.site_id, lease.url.partition(".test")[2] + "?")
+        target = target_on(rng.choice(self._ids), f"/p{rng.randrange(200)}")
+        variant = target_on(lease.site_id, lease.url.partition(".test")[2] + "?")
         fate = rng.choice(["released", "rests", "fails", "refused", "moves", "varies", *["read"] * 6])
         if fate == "fails" and lease.attempts < 3:
             frontier.release(lease, now, "no answer", failed=True)
@@ -190,7 +180,7 @@ class Accidents:
         elif fate == "read":
             paths = (rng.choice(["/p%d", "/p%d/", "//p%d"]) % rng.randrange(400) for _ in range(rng.choice([0, 3, 20])))
             ids = self._ids if self._way.links_sites else [lease.site_id]
-            found = {one.key: one for one in (self._target(rng.choice(ids), path) for path in paths)}
+            found = {one.key: one for one in (target_on(rng.choice(ids), path) for path in paths)}
             places = dict.fromkeys(found, LinkPlace("ul/li", "ul/li", "a page"))
             values = {key: rng.choice([0.0, 0.0, 0.2, 0.7]) for key in found}
             analysis = PageAnalysis({}, values, []) if self._way.links_sites else None

@@ -7,17 +7,18 @@ has moved, is unavailable, or is forbidden; each visit draws its result at rando
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.site_rows import SiteRow
+from tests.contracts.site import target_on
 from tests.support.frontier_state import counts_of, pending_of
 from tests.support.naive_opic import NaiveOPIC
 from tests.support.stored_rows import add_sites
@@ -36,8 +37,7 @@ Links = dict[Name, int]
 
 @cache
 def target_of(name):
-    root = f"http://host{name[0]}.test"
-    return resolve(f"{root}/", f"{root}/p{name[1]}/")
+    return target_on(name[0], f"/p{name[1]}/")
 
 
 @cache
@@ -297,10 +297,6 @@ class ScoredCrawl:
 
     # What is stored ----------------------------------------------------------------------------------
 
-    def learn_from_store(self):
-        """After a kill that lost changes, the stored rows count, and the cash is not known."""
-        self.url_history = None
-
     def rows(self):
         return {name_of(row["url"]): row for site in self.sites for row in self.engine.rows(site)}
 
@@ -314,14 +310,11 @@ class ScoredCrawl:
         links = {(names[s], names[t]): count for (s, t), count in self.engine.links().items() if s in names}
         assert links == {(name, to): n for name, page in pages.items() for to, n in page.links.items()}
         for table, key in (("page_change", "page_id"), ("link_change", "source_id")):
-            found = dict.fromkeys(pages, 0)
-            for row in self.engine.stored(table):
-                if row[key] in names:
-                    found[names[row[key]]] += 1
-            assert found == {name: getattr(page, f"{table}s") for name, page in pages.items()}
-        counts: dict[int, dict[State, int]] = {site: {} for site in self.sites}
+            found = Counter(names[row[key]] for row in self.engine.stored(table) if row[key] in names)
+            assert found == Counter({name: getattr(page, f"{table}s") for name, page in pages.items()})
+        counts: dict[int, Counter[State]] = {site: Counter() for site in self.sites}
         for (site, _), row in rows.items():
-            counts[site][State(row["state"])] = counts[site].get(State(row["state"]), 0) + 1
+            counts[site][State(row["state"])] += 1
         assert counts_of(self.frontier) == counts
         known = self.frontier._scoring._site_of.items()  # type: ignore[union-attr]
         waiting = sum(self.scores.queue(page) != GONE for page, _ in known)

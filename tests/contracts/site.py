@@ -9,6 +9,10 @@ NOW = 1000.0
 VARIANTS = ["/a/", "/a", "/a/?x=", "//a/", "/a/?y="]  # of one page, best first but for the last three
 
 
+def target_on(site_id, path):
+    return resolve(f"http://host{site_id}.test/", f"http://host{site_id}.test{path}")
+
+
 class Site:
     """A new site of *engine*, or the known one of that *id*, open on *frontier* (None: one of its own)."""
 
@@ -21,7 +25,7 @@ class Site:
         self.frontier.open_site(SiteRow(self.id, self.root, **limits), NOW)
 
     def target(self, path):
-        return resolve(self.root + "/", self.root + path)
+        return target_on(self.id, path)
 
     def add(self, *paths, level=0, hops=0):
         return self.frontier.add((Candidate(self.id, self.target(p), level, hops) for p in paths), NOW)

@@ -24,7 +24,7 @@ from crawlers.storage.schema.tables import GivenUpSite, crawl, page, site, worke
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import Report, Round
 from tests.support.interleaving import interleaved
-from tests.support.stored_rows import ended_page, new_page
+from tests.support.stored_rows import committed, ended_page, new_page
 
 STEP = 1 if os.environ.get("CLAIMS_EXAMPLES") else 3
 SITES = 4
@@ -83,8 +83,7 @@ class Store:
             return error
 
     def exchange(self, database, me, **report):
-        with database.write() as connection:
-            return workers.exchange(connection, Report(me, self.crawl_id, BUDGET, **report), NOW)
+        return committed(workers.exchange, database, Report(me, self.crawl_id, BUDGET, **report), NOW)
 
     def claim(self, database, me):
         return self.exchange(database, me, wanted_sites=SITES, is_hungry=True)
@@ -109,8 +108,7 @@ class Store:
             write_changes(connection, ChangeSet(*(GivenUpSite(of, 1.0, None) for of in self.sites[:2])))
 
     def leave(self, database, me):
-        with database.write() as connection:
-            return workers.leave(connection, me, NOW)
+        return committed(workers.leave, database, me, NOW)
 
     def join(self, database, me):
         return self.begin(database).others
@@ -118,11 +116,10 @@ class Store:
 
 def check(store):
     """Check what holds after any two transactions."""
-    with store.database.read() as connection:
-        rows = connection.execute(select(worker.c.id, worker.c.state, worker.c.granted, worker.c.used)).all()
-        holders = dict(connection.execute(select(site.c.id, site.c.worker_id)).all())
-        finisher = connection.execute(select(crawl.c.finisher_id)).scalar()
-        done = connection.execute(select(func.count()).where(page.c.state == int(State.DONE))).scalar_one()
+    rows = store.database.rows(select(worker.c.id, worker.c.state, worker.c.granted, worker.c.used))
+    holders = dict(store.database.rows(select(site.c.id, site.c.worker_id)))
+    finisher = store.database.scalar(select(crawl.c.finisher_id))
+    done = store.database.scalar(select(func.count()).where(page.c.state == int(State.DONE)))
     active = {row.id for row in rows if row.state == "active"}
     assert set(holders.values()) <= active | {None}
     assert holders[store.sites[0]] == holders[store.sites[1]]
@@ -131,33 +128,20 @@ def check(store):
     assert sum(row.used for row in rows) == (0 if store.all_end else done)
 
 
+IN_BOTH_ORDERS = [("lose", "commit"), ("lose", "be_granted"), ("leave", "join")]
 PAIRS = [
-    ("be_granted", "be_granted"),
-    ("claim", "claim"),
-    ("give_up", "claim"),
-    ("lose", "lose"),
-    ("lose", "commit"),
-    ("commit", "lose"),
-    ("lose", "be_granted"),
-    ("be_granted", "lose"),
-    ("leave", "leave"),
-    ("leave", "claim"),
-    ("leave", "join"),
-    ("join", "leave"),
-    ("claim", "join"),
-    ("join", "join"),
+    *((what, what) for what in ("be_granted", "claim", "lose", "leave", "join")),
+    *IN_BOTH_ORDERS,
+    *((other, one) for one, other in IN_BOTH_ORDERS),
+    *(("give_up", "claim"), ("leave", "claim"), ("claim", "join")),
 ]
-AT_THE_END = [
-    ("claim", "claim", True),
-    ("leave", "leave", True),
-    ("leave", "claim", True),
-    ("claim", "leave", True),
-    ("claim", "join", True),
-]
+AT_THE_END = [("claim", "claim"), ("leave", "leave"), ("leave", "claim"), ("claim", "leave"), ("claim", "join")]
 OF_THE_FIRST = ("commit", "give_up")  # these need its sites
 
 
-@pytest.mark.parametrize(("one", "other", "all_end"), [*((*pair, False) for pair in PAIRS), *AT_THE_END])
+@pytest.mark.parametrize(
+    ("one", "other", "all_end"), [*((*pair, False) for pair in PAIRS), *((*pair, True) for pair in AT_THE_END)]
+)
 def test_two_transactions_at_once(postgresql_store, one, other, all_end):
     for statement in count(1, STEP):
         postgresql_store.clear()
@@ -167,12 +151,8 @@ def test_two_transactions_at_once(postgresql_store, one, other, all_end):
         )
         if one == other == "leave":
             store.lose(store.database, store.third)  # so that one of the two is the last
-        got = interleaved(
-            store.url,
-            statement,
-            partial(store.act, one, first),
-            partial(store.act, other, second),
-        )
+        acts = (partial(store.act, one, first), partial(store.act, other, second))
+        got = interleaved(store.url, statement, *acts)
         check(store)
         rounds = [result for result in got[:2] if isinstance(result, Round)]
         assert sum(result.is_elected for result in rounds) <= 1

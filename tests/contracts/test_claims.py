@@ -31,7 +31,7 @@ from crawlers.storage.locks import WorkerLock, is_free
 from crawlers.storage.schema.tables import GivenUpSite, PullRow, crawl, page, pull, site, worker
 from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import ACTIVE, Report
-from tests.support.stored_rows import ended_page, new_page
+from tests.support.stored_rows import committed, ended_page, new_page
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -117,12 +117,10 @@ class Workers(RuleBasedStateMachine):
             self._open(client, connection, list(connection.execute(held).scalars()))
 
     def _add_pages(self, begun):
-        with self.database.read() as connection:
-            numbers = list(connection.execute(select(site.c.id).order_by(site.c.id)).scalars())
+        numbers = self.database.scalars(select(site.c.id).order_by(site.c.id))
         self.crawl_id, self.sites = begun.id, numbers
         rows = [new_page(of * 100 + number, of) for of in numbers for number in range(PAGES)]
-        with self.database.write() as connection:
-            write_changes(connection, ChangeSet(*rows))
+        committed(write_changes, self.database, ChangeSet(*rows))
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 3.0, 6.0, 11.0]))
     def time_passes(self, seconds):
@@ -348,8 +346,7 @@ class Workers(RuleBasedStateMachine):
         if client not in self.clients:
             return
         try:
-            with self.database.write() as connection:
-                client.is_finishing = workers.leave(connection, client.id, self.now)
+            client.is_finishing = committed(workers.leave, self.database, client.id, self.now)
         except ClaimsLost:
             self._exit(client)
             return
@@ -358,9 +355,8 @@ class Workers(RuleBasedStateMachine):
             self._exit(client)
 
     def _finish(self, client):
-        with self.database.read() as connection:
-            waits = select(func.count()).where(page.c.state == int(State.WAITING))
-            finished = not connection.execute(waits).scalar()
+        waits = select(func.count()).where(page.c.state == int(State.WAITING))
+        finished = not self.database.scalar(waits)
         try:
             options: dict[str, Any] = {"finished": finished, "reason": "", "now": self.now, "worker_id": client.id}
             assert crawls.end(self.database, self.crawl_id, **options)
@@ -385,18 +381,15 @@ class Workers(RuleBasedStateMachine):
     # What must hold ---------------------------------------------------------------------------------
 
     def _active(self):
-        with self.database.read() as connection:
-            return set(connection.execute(select(worker.c.id).where(worker.c.state == ACTIVE)).scalars())
+        return set(self.database.scalars(select(worker.c.id).where(worker.c.state == ACTIVE)))
 
     def _state(self):
-        with self.database.read() as connection:
-            return str(connection.execute(select(crawl.c.state)).scalar_one())
+        return str(self.database.scalar(select(crawl.c.state)))
 
     @invariant()
     def sites_have_one_owner_and_sources_one_worker(self):
-        with self.database.read() as connection:
-            holders = dict(connection.execute(select(site.c.id, site.c.worker_id)).all())
-            active = set(connection.execute(select(worker.c.id).where(worker.c.state == ACTIVE)).scalars())
+        holders = dict(self.database.rows(select(site.c.id, site.c.worker_id)))
+        active = set(self.database.scalars(select(worker.c.id).where(worker.c.state == ACTIVE)))
         assert set(holders.values()) <= active | {None}, "a site belongs to a worker that is not active"
         for client in self.clients:
             if client.id in active:
@@ -407,10 +400,9 @@ class Workers(RuleBasedStateMachine):
 
     @invariant()
     def budget_is_kept_and_no_page_ends_twice(self):
-        with self.database.read() as connection:
-            rows = connection.execute(select(worker.c.state, worker.c.granted, worker.c.used)).all()
-            pulls = connection.execute(select(func.count()).select_from(pull)).scalar_one()
-            done = connection.execute(select(func.count()).where(page.c.state == int(State.DONE))).scalar_one()
+        rows = self.database.rows(select(worker.c.state, worker.c.granted, worker.c.used))
+        pulls = self.database.scalar(select(func.count()).select_from(pull))
+        done = self.database.scalar(select(func.count()).where(page.c.state == int(State.DONE)))
         assert sum(row.used for row in rows) == pulls == done == self.ended.total()
         assert set(self.ended.values()) <= {1}, "a page was ended twice"
         if self.budget:

@@ -17,29 +17,8 @@ def test_acknowledge_returns_the_number_of_new_links(site):
     page = Page(lease.id, lease.url, 0, State.DONE, links=[(site.target(p), 2) for p in ("/", "/a/", "/b/")])
     assert site.frontier.acknowledge(lease, Decision(page), NOW) == (2, page)
     rows = site.rows()
-    assert site.engine.links() == {
-        (lease.id, rows["/"]["id"]): 2,
-        (lease.id, rows["/a/"]["id"]): 2,
-        (lease.id, rows["/b/"]["id"]): 2,
-    }
+    assert site.engine.links() == {(lease.id, rows[path]["id"]): 2 for path in ("/", "/a/", "/b/")}
     assert (rows["/a/"]["level"], rows["/a/"]["found_on"]) == (1, lease.id)
-
-
-def test_farther_level_waits_for_the_last_response_of_a_nearer_one(site):
-    site.add("/near1/", "/near2/", level=1)
-    site.add("/far/", level=2)
-    first, second = site.lease()
-    site.end(first)
-    assert site.lease() == []
-    site.end(second)
-    assert site.paths(site.lease()) == ["/far/"]
-
-
-def test_redirect_target_comes_after_its_level_and_before_the_next(site):
-    site.add("/level2/", level=2)
-    site.add("/redirected/", level=1, hops=1)
-    site.add("/level1/", level=1)
-    assert site.drain() == ["/level1/", "/redirected/", "/level2/"]
 
 
 @pytest.mark.both_stores
@@ -59,16 +38,6 @@ def test_nearest_level_and_best_variant_win_in_any_order_and_across_a_restart(en
     assert site.lease() == []
 
 
-def test_better_variant_replaces_the_worse_one_also_after_a_release(site):
-    site.add("//a/")
-    site.add("/a/")
-    site.frontier.release(site.one(), NOW, "no answer", failed=True)
-    lease = site.one()
-    assert (site.paths([lease]), lease.attempts) == (["/a/"], 1)
-    site.end(lease)
-    assert site.lease() == []
-
-
 def test_request_of_the_nearest_discovery_is_used(engine):
     site = Site(engine)
     for level in (3, 2):
@@ -82,14 +51,10 @@ def test_leased_url_is_not_leased_again_after_its_eviction_from_the_cache(engine
     site = Site(engine, engine.frontier(cache_urls=4), parallel=9)
     site.add("/a/", level=5)
     lease = site.one()
-    site.add(*(f"/{number}/" for number in range(3)), level=9)
-    site.add(*(f"/{number}/" for number in range(3, 6)), level=9)
-    site.add("/6/", level=9)
+    for first in (0, 3, 6):
+        site.add(*(f"/{number}/" for number in range(first, min(first + 3, 7))), level=9)
     if is_answered:
         site.end(lease)
         assert engine.held.pending, "the response is not stored yet"
     site.add("/a/", level=1)
     assert "/a/" not in site.drain()
-
-
-# URLs that are not fetched

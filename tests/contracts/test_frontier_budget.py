@@ -16,19 +16,15 @@ def site(engine):
 
 
 def test_no_more_is_leased_than_the_budget_allows(site):
+    site.frontier.learn([Pull(site.id, 1.0), Pull(site.id + 1, 0.0)])  # those of others cost nothing
     first = site.lease(n=2)
-    assert len(first) == 2
-    assert len(site.lease()) == 1
-    assert site.lease() == []
+    rest = site.lease()
+    assert (len(first), len(rest), site.lease()) == (2, 1, [])
     assert site.frontier.next_due(NOW) is None, "the budget does not depend on time"
     assert site.frontier.has_pending
-    site.end(first[0])
-    assert site.lease() == []
-
-
-def test_spent_budget_leaves_the_rest_waiting(site):
-    for lease in site.lease():
+    for lease in (*first, *rest):
         site.end(lease)
+        assert site.lease() == []
     assert site.frontier.budget.is_exhausted
     assert not site.frontier.has_pending
     assert site.frontier.is_waiting
@@ -64,11 +60,6 @@ def test_worker_requests_what_it_was_granted_over_its_life(engine):
     site.frontier.budget.grant(4)
     assert not site.frontier.budget.is_exhausted
     assert len(site.lease()) == 2
-
-
-def test_pulls_of_others_cost_nothing_of_what_was_granted(site):
-    site.frontier.learn([Pull(site.id, 1.0), Pull(site.id + 1, 0.0)])
-    assert len(site.lease()) == 3
 
 
 def test_limited_worker_requests_one_block_more_than_it_has_begun(site):

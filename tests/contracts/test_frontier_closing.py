@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -50,10 +51,12 @@ def begun(site):
     return site
 
 
-def test_site_with_open_leases_is_not_closed(begun):
+def test_site_with_open_leases_is_not_closed_and_none_is_opened_twice(begun):
     lease = begun.one()
     with pytest.raises(FrontierError, match="1 of its URLs are leased"):
         begun.frontier.close_site(begun.id, NOW)
+    with pytest.raises(FrontierError, match="open already"):
+        begun.frontier.open_site(SiteRow(begun.id, begun.root, 1, None, 0.0), NOW)
     begun.end(lease)
     close(begun)
 
@@ -92,27 +95,12 @@ def test_closed_site_is_forgotten(begun):
             call()
 
 
-def test_site_is_not_opened_twice(begun):
-    with pytest.raises(FrontierError, match="open already"):
-        begun.frontier.open_site(SiteRow(begun.id, begun.root, 1, None, 0.0), NOW)
-
-
 def test_retry_does_not_wait_longer_because_the_clock_was_set_back(engine, begun):
     begun.frontier.release(begun.one(), NOW + 60.0, "timeout", failed=True)
     close(begun)
     begun.frontier.open_site(SiteRow(begun.id, begun.root, 9, None, 0.0), NOW - 10_000.0)
     assert begun.paths(begun.lease(NOW - 9_941.0)) == ["/b/", "/c/"]
     assert begun.paths(begun.lease(NOW - 9_940.0)) == ["/a/"]
-
-
-def test_page_that_rests_is_not_overtaken_by_farther_ones(begun):
-    for lease in begun.lease(n=2):
-        begun.end(lease, State.DONE, "/far/")
-    begun.frontier.release(begun.one(), NOW + 60.0, "timeout", failed=True)
-    close(begun)
-    again = Site(begun.engine, begun.frontier, id=begun.id, parallel=9)
-    assert again.lease(NOW + 59.0) == []
-    assert again.paths(again.lease(NOW + 60.0)) == ["/c/"]
 
 
 def test_row_has_the_times_of_the_gate(engine):
@@ -201,20 +189,16 @@ def test_best_index_is_that_of_the_sites_that_can_be_fetched_from_soon(engine):
     assert frontier.best_index(NOW) == float("inf")
     frontier.learn([Pull(good.id, 50.0), Pull(poor.id, 2.0)])
     best = frontier.best_index(NOW)
-    assert best is not None
     good.end(frontier.lease(NOW, 1)[0])
     while_it_sleeps = frontier.best_index(NOW)
-    assert while_it_sleeps is not None
     assert 0.0 < while_it_sleeps < best
-    assert (frontier.best_index(NOW + 50.0) or 0.0) > while_it_sleeps
+    assert frontier.best_index(NOW + 50.0) > while_it_sleeps
 
 
-def test_sites_are_equal_to_rules_without_an_index(engine):
-    frontier = engine.frontier()
-    site = Site(engine, frontier)
-    assert frontier.best_index(NOW) is None
+def test_sites_are_equal_to_rules_without_an_index(site):
+    assert site.frontier.best_index(NOW) is None
     site.add("/")
-    assert frontier.best_index(NOW) == 0.0
+    assert site.frontier.best_index(NOW) == 0.0
 
 
 def test_registered_sites_break_ties_in_that_order(engine):
@@ -294,7 +278,7 @@ class Crawl:
             self._frontier.release(lease, self._now + self._rng.choice(RESTS_S), "no answer", failed=True)
             return
         state, links, moved = answer(web, page, lease.url)
-        found = [(target(way), links.count(way)) for way in dict.fromkeys(links)]
+        found = [(target(way), count) for way, count in Counter(links).items()]
         moved_to = None if moved is None else target(moved)
         result = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=moved_to)
         self._frontier.acknowledge(lease, Decision(result), self._now)
@@ -305,17 +289,9 @@ class Crawl:
         found = []
         for site in self._webs:
             rows = sorted(self._engine.rows(site), key=lambda row: row["id"])
-            counts = counts_of(self._frontier)[site]
-            assert counts == {State(s): n for s, n in _tally(row["state"] for row in rows).items()}
+            assert counts_of(self._frontier)[site] == Counter(State(row["state"]) for row in rows)
             found.append([tuple(row[name] for name in names) for row in rows])
         return found
-
-
-def _tally(states):
-    counts: dict[int, int] = {}
-    for state in states:
-        counts[state] = counts.get(state, 0) + 1
-    return counts
 
 
 def check(engine, some, seed):

@@ -82,12 +82,6 @@ def test_of_links_that_promise_nearly_as_much_the_oldest_is_next(engine, more, f
     assert site.paths([site.one()]) == [first]
 
 
-def test_relevant_texts_come_before_links_of_which_nothing_is_known(engine):
-    site = LearntSite(engine, TOPIC, worth={"unicode": 0.5})
-    site.begin("/a/1", "/b/1", "/c/unicode")
-    assert site.paths([site.one()]) == ["/c/unicode"]
-
-
 @both_ways
 def test_what_is_learnt_on_one_site_counts_on_others(engine, way):
     one = LearntSite(engine, way)

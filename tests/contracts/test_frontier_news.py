@@ -15,6 +15,7 @@ from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import news_score
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import pending_of
+from tests.support.stored_rows import execute
 
 SHARES = {"explore_share": 0.0, "archive_share": 0.0}
 
@@ -176,8 +177,7 @@ def test_pages_that_wait_although_they_were_given_up_are_leased_without_a_commit
     site = news_site(engine)
     begun(site, "/x1", "/x2", "/x3", "/a1", "/s1")
     ids = [site.rows()[path]["id"] for path in paths]
-    with engine.database.write() as connection:
-        connection.execute(news_score.update().where(news_score.c.page_id.in_(ids)).values(queue=-1))
+    execute(engine.database, news_score.update().where(news_score.c.page_id.in_(ids)).values(queue=-1))
     again = news_site(engine, site.id)
     committed = engine.held.committed
     first = again.frontier.lease(NOW, 1)
@@ -193,8 +193,7 @@ def test_many_pages_that_wait_although_they_were_given_up_are_leased(engine, mon
     site = news_site(engine)
     begun(site, "/x1", "/x2", "/x3", "/x4")
     site.rows()
-    with engine.database.write() as connection:
-        connection.execute(news_score.update().values(queue=-1))
+    execute(engine.database, news_score.update().values(queue=-1))
     again = news_site(engine, site.id)
     assert sorted(drained(again)) == ["/x1", "/x2", "/x3", "/x4"]
 

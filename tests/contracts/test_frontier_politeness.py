@@ -71,14 +71,6 @@ def test_nothing_is_due_when_nothing_waits(site):
     assert not site.frontier.is_waiting
 
 
-def test_next_due_is_exact_when_a_retry_rests_shorter_than_its_host(engine):
-    site = Site(engine, delay_s=10.0)
-    site.add("/a/")
-    site.frontier.release(site.one(), NOW + 1, "no answer", failed=True)
-    assert site.frontier.next_due(NOW) == 10.0
-    assert len(site.lease(NOW + 10)) == 1
-
-
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     delays=st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=1, max_size=4),

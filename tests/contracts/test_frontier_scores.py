@@ -11,6 +11,7 @@ from crawlers.items import Page, State
 from crawlers.storage import site_opening
 from tests.contracts.fading import Fading
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
+from tests.support.stored_rows import committed
 
 SCORED = [name for name in ORDERS if ORDERS[name](OrderOptions()).scores is not None]
 TINY = (1, 2, 5)
@@ -45,15 +46,6 @@ def test_scores_that_fall_with_time_are_read_again(engine, heads):
     crawl.run(150)
     assert sum(is_revisit for _, is_revisit in crawl.asked) > 30
     crawl.check_store()
-
-
-def test_page_that_rises_over_the_spill_limit_comes_first(engine):
-    crawl = ScoredCrawl(engine, Way(order("aopic"), sites=1, heads=(1,), accidents=False))
-    home = crawl.frontier.lease(crawl.now, 1)[0]
-    crawl.read(home, {(1, number): 1 for number in range(1, 9)})
-    first = crawl.frontier.lease(crawl.now, 1)[0]
-    crawl.read(first, {(1, 8): 1})
-    assert name_of(crawl.frontier.lease(crawl.now, 1)[0].url) == (1, 8)
 
 
 # Kills -----------------------------------------------------------------------------------------------
@@ -115,7 +107,7 @@ def test_kills_that_lose_the_last_change_sets_keep_all_cash_and_every_page(engin
         engine.held.commit(kept)
         engine.held.lose()
         crawl.open()
-        crawl.learn_from_store()
+        crawl.url_history = None  # the stored rows count, and the cash is not known
         crawl.check_cash()
     assert lost > 10
 
@@ -135,9 +127,7 @@ def test_crawl_of_fewer_sites_keeps_the_scores_of_the_others(engine):
     assert crawl.scores.total_cash() == pytest.approx(1.0, abs=1e-9)
     assert {site for (site, _), _ in crawl.asked[-20:]} == {crawl.sites[0]}
     after = crawl.rows()
-    assert {n: r for n, r in after.items() if n[0] in crawl.sites[1:]} == {
-        n: r for n, r in before.items() if n[0] in crawl.sites[1:]
-    }
+    assert all(after[name] == row for name, row in before.items() if name[0] in crawl.sites[1:])
     crawl.reopen()
     crawl.check_cash()
     crawl.run(60)
@@ -206,12 +196,10 @@ def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited):
     limited.open()
     limited.frontier.add([Candidate(other, target_of((other, 0)))], limited.now)
     lease = next(lease for lease in limited.frontier.lease(limited.now, 9) if lease.site_id == other)
-    limited.frontier.acknowledge(
-        lease, Decision(Page(lease.id, lease.url, 0, State.REFUSED, 404, "status 404")), limited.now
-    )
+    page = Page(lease.id, lease.url, 0, State.REFUSED, 404, "status 404")
+    limited.frontier.acknowledge(lease, Decision(page), limited.now)
     limited.engine.held.flush()
-    with limited.engine.database.write() as connection:
-        site_opening._retry_home_page(connection, other, 0.0)
+    committed(site_opening._retry_home_page, limited.engine.database, other, 0.0)
     limited.open()
     limited.url_history = None  # which does not model this
     limited.run(30)

@@ -69,20 +69,15 @@ def test_sites_of_one_store_are_independent(engine):
     assert {lease.site_id for lease in frontier.lease(NOW, 9)} == {one.id, two.id}
 
 
-def test_queue_longer_than_its_part_in_memory_is_leased_in_order(engine):
+@pytest.mark.parametrize("at_once", [7, 300])
+def test_queue_longer_than_its_part_in_memory_is_leased_in_order_without_duplicates(engine, at_once):
     site = Site(engine, engine.frontier(cache_urls=10, head_urls=1), parallel=1000)
     paths = [f"/{number}/" for number in range(300)]
-    for first in range(0, 300, 7):
-        site.add(*paths[first : first + 7])
+    for first in range(0, 300, at_once):
+        some = paths[first : first + at_once]
+        assert site.add(*some, *some) == len(some)
     assert site.drain() == paths
     assert len(site.rows()) == 300
-
-
-def test_urls_added_twice_at_once_are_one_page_each_whatever_the_cache_holds(engine):
-    site = Site(engine, engine.frontier(cache_urls=10, head_urls=1))
-    paths = [f"/{number}/" for number in range(200)]
-    assert site.add(*paths, *paths) == 200
-    assert site.drain() == paths
 
 
 def test_url_that_rested_while_the_queue_grew_before_it_is_not_lost(engine):

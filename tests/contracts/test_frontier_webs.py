@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -153,10 +154,7 @@ class Crawl:
                 self._frontier.acknowledge(lease, Decision(failed), self._now)
             return
         state, links, moved = answer(self._web, page, lease.url)
-        counts: dict[Way, int] = {}
-        for way in links:
-            counts[way] = counts.get(way, 0) + 1
-        found = [(target(way), count) for way, count in counts.items()]
+        found = [(target(way), count) for way, count in Counter(links).items()]
         moved_to = None if moved is None else target(moved)
         result = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=moved_to)
         self._frontier.acknowledge(lease, Decision(result), self._now)
@@ -165,20 +163,12 @@ class Crawl:
 
     def _outcome(self):
         rows = self._engine.rows(self._site_id)
-        counts: dict[State, int] = {}
-        for row in rows:
-            counts[State(row["state"])] = counts.get(State(row["state"]), 0) + 1
-        assert counts_of(self._frontier)[self._site_id] == counts
+        assert counts_of(self._frontier)[self._site_id] == Counter(State(row["state"]) for row in rows)
         page = {row["id"]: page_of(row["key"]) for row in rows}
-        links = {
-            (page[source], page[found]): count
-            for (source, found), count in self._engine.links().items()
-            if source in page
-        }
-        return {
-            page[row["id"]]: Row(row["url"], row["level"], State(row["state"]), page.get(row.get("moved_to")))
-            for row in rows
-        }, links
+        stored = self._engine.links().items()
+        links = {(page[source], page[found]): count for (source, found), count in stored if source in page}
+        ends = [Row(row["url"], row["level"], State(row["state"]), page.get(row.get("moved_to"))) for row in rows]
+        return dict(zip(page.values(), ends, strict=True)), links
 
 
 def _agreed(outcome):

@@ -13,6 +13,7 @@ from crawlers.storage.schema.message_tables import ChangedLinks, Message, Receiv
 from crawlers.storage.schema.tables import PageLinks, link
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
+from tests.support.stored_rows import committed
 
 pytestmark = pytest.mark.both_stores
 
@@ -28,15 +29,13 @@ class Links:
         crawl_id = crawls.begin(database, "c", "broad", [SiteRow(0, THERE, 1, None, 0.0)], {}, 0.0).id
         self.of_site = (crawl_id, THERE, HOME)
         self.write(database, PageLinks(HOME, {ITS: 1}), *(self.message(key, 1) for key in (KNOWN, GONE)))
-        with database.read() as connection:
-            self.messages = dict(connection.execute(select(message.c.key, message.c.id)).all())
+        self.messages = dict(database.rows(select(message.c.key, message.c.id)))
 
     def message(self, key, number):
         return Message(*self.of_site, None, key, f"{THERE}/{key}", 1, 0, number, 0.0, 0.0, 0.0, None)
 
     def write(self, database, *rows):
-        with database.write() as connection:
-            write_changes(connection, ChangeSet(*rows))
+        committed(write_changes, database, ChangeSet(*rows))
 
     def take_up(self, database):
         for key, number in self.messages.items():
@@ -51,8 +50,7 @@ class Links:
         self.write(database, ChangedLinks(HOME, [ITS]), PageLinks(HOME, {KNOWN: 2, NEW: 1}))
 
     def stored(self):
-        with self.database.read() as connection:
-            return dict(connection.execute(select(link.c.target_id, link.c.count)).all())
+        return dict(self.database.rows(select(link.c.target_id, link.c.count)))
 
 
 NOW = {ITS: 1, KNOWN: 2, NEW: 1}
@@ -64,8 +62,7 @@ def test_links_are_those_of_the_last_visit_in_whichever_order_they_are_stored(da
     for what in order:
         getattr(links, what)(database)
     assert links.stored() == NOW
-    with database.read() as connection:
-        assert connection.execute(select(message.c.id)).all() == []
+    assert database.rows(select(message.c.id)) == []
 
 
 @pytest.mark.parametrize("order", [("change", "take_up_at_once"), ("take_up_at_once", "change")])

@@ -70,9 +70,3 @@ class NewsStore:
             found |= {"version": old.version + 1, "stored_at": old.stored_at, "changed_at": stored_at}
         self.write(DocumentRow(**found))
         return number
-
-
-def read(function, database, crawl_id):
-    """Call *function* with a connection to the store."""
-    with database.read() as connection:
-        return function(connection, crawl_id)

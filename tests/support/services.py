@@ -29,6 +29,10 @@ _numbers = count(1)
 SHAPE = """
     SELECT relname, relkind, relnatts FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY relname"""
 
+OTHERS_END = """
+    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid != pg_backend_pid()"""
+
 
 def unavailable(why: str) -> None:
     """Skip the test; fail it if the variable CI is set, where nothing may be missing."""
@@ -174,10 +178,7 @@ class PostgresqlStore:
     def clear(self) -> None:
         """Restore the initial state."""
         with self._connect() as connection:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid != pg_backend_pid()"
-            )
+            connection.execute(OTHERS_END)
             is_whole = connection.execute(SHAPE).fetchall() == self._shape
             if is_whole:
                 connection.execute(self._deletions)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import Connection
+
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
@@ -14,6 +16,10 @@ from crawlers.storage.site_opening import open_sites
 from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Executable
+
     from crawlers.storage.crawls import CrawlRow
     from crawlers.storage.database import Database
     from crawlers.storage.schema.rows import Row
@@ -22,14 +28,29 @@ if TYPE_CHECKING:
 def add_sites(database: Database, crawl_id: int, *sites: SiteRow | str, now: float = 0.0) -> list[SiteRow]:
     """Add new or known sites to a crawl; a name stands for a site with default limits."""
     rows = [SiteRow(0, one, 1, None, 0.0) if isinstance(one, str) else one for one in sites]
+    return committed(open_sites, database, crawl_id, rows, now)
+
+
+def execute(database: Database, statement: Executable, parameters: Any = None) -> None:
+    """Execute a statement in a transaction of its own."""
+    committed(Connection.execute, database, statement, parameters)
+
+
+def committed(function: Callable[..., Any], database: Database, *arguments: Any, **options: Any) -> Any:
+    """Call *function* with a connection, in a transaction of its own; return its result."""
     with database.write() as connection:
-        return open_sites(connection, crawl_id, rows, now)
+        return function(connection, *arguments, **options)
+
+
+def read(function: Callable[..., Any], database: Database, *arguments: Any, **options: Any) -> Any:
+    """Call *function* with a connection that reads; return its result."""
+    with database.read() as connection:
+        return function(connection, *arguments, **options)
 
 
 def page_ids(database: Database, count: int) -> range:
     """Return page numbers."""
-    with database.write() as connection:
-        return reserve(connection, page, count)
+    return committed(reserve, database, page, count)
 
 
 def write_rows(database: Database, *rows: Row) -> None:
@@ -39,8 +60,7 @@ def write_rows(database: Database, *rows: Row) -> None:
 
 def write_changes_of(database: Database, changes: ChangeSet) -> None:
     """Write a change set as the writer does."""
-    with database.write() as connection:
-        write_changes(connection, changes)
+    committed(write_changes, database, changes)
 
 
 def new_page(number: int, site_id: int, state: State = State.WAITING, **more: Any) -> NewPage:

@@ -20,8 +20,7 @@ def test_reports_of_all_missions_have_rows(sqlite):
             for report in reports_about(mission):
                 has_rows = next(rows_of(report.steps(connection, number, Filters(), None)), None) is not None
                 assert has_rows == (report.name not in EMPTY), f"{mission}: {report.name}"
-    with sqlite.read() as connection:
-        assert first_document(SIZE) in connection.execute(document.select()).scalars().all()
+    assert first_document(SIZE) in sqlite.scalars(document.select())
     subjects = [subject_of(sqlite, crawl_numbered(sqlite, LARGE), url, Normalization()) for url in EXPLAINED]
     assert [bool(one.page_ids) for one in subjects] == [False, False, True]  # the first one is beyond this store
     assert subjects[1].external_id is not None

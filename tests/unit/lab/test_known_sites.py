@@ -1,8 +1,10 @@
 """The pages of a crawl with their links to each other are read for replays."""
 
+import re
 from array import array
 
 import pytest
+from sqlalchemy import text
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.ranking.link_features import link_features
@@ -14,7 +16,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.schema.tables import PageLinks, PullRow
 from tests.support.stored_links import LinkedPage, store_harvest
-from tests.support.stored_rows import write_changes_of, write_rows
+from tests.support.stored_rows import execute, write_changes_of, write_rows
 
 A, B = "http://a.test", "http://b.test"
 LINKED = LinkedPage("/news/", 1.0, "News")
@@ -23,8 +25,7 @@ LINKED = LinkedPage("/news/", 1.0, "News")
 def stored(database, **options):
     """A crawl of two sites; numbers of the pages of the first one by path."""
     crawl_id = store_harvest(database, {A: [LINKED, LinkedPage("/old", 0.0)], B: []}, **options)
-    with database.read() as connection:
-        rows = connection.exec_driver_sql(f"SELECT id, url FROM page WHERE url LIKE '{A}%%'").all()
+    rows = database.rows(text(f"SELECT id, url FROM page WHERE url LIKE '{A}%'"))
     return crawl_id, {url.removeprefix(A): number for number, url in rows}
 
 
@@ -32,17 +33,13 @@ def stored(database, **options):
 def test_sites_have_their_pages_and_the_links_between_them(database):
     crawl_id, pages = stored(database)
     home, news, old = pages["/"], pages["/news/"], pages["/old"]
-    with database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE site SET max_level = 2 WHERE site = '{A}'")
+    execute(database, text(f"UPDATE site SET max_level = 2 WHERE site = '{A}'"))
     write_rows(database, PageLinks(home, {old: 1, news: 3}), PageLinks(news, {home: 1}))
     site, other = known_sites(database, crawl_id, REWARDS["new_links"])
-    assert (site.site, site.home, other.site, len(other.pages)) == (A, home, B, 1)
-    assert {number: list(page.links) for number, page in site.pages.items()} == {
-        home: [news, old],
-        news: [home],
-        old: [],
-    }
-    assert (site.max_level, other.max_level) == (2, None)
+    assert (site.site, site.home, site.max_level) == (A, home, 2)
+    assert (other.site, len(other.pages), other.max_level) == (B, 1, None)
+    links = {number: list(page.links) for number, page in site.pages.items()}
+    assert links == {home: [news, old], news: [home], old: []}
     assert isinstance(site.pages[home].links, array)
     assert [page.downloads for page in site.pages.values()] == [1, 1, 1]
     row = link_features(A, f"{A}/news/", 1, 0, LinkPlace("ul/li", "ul/li", "News"))
@@ -59,8 +56,7 @@ def test_pages_have_their_redirects_repeated_downloads_and_rewarded_keys(databas
     add_page_rows(changes, read, attempts=2, fetched_at=0.0, now=0.0, moved_to=None)
     moved = Page(pages["/old"], f"{A}/old", 301, State.MOVED)
     add_page_rows(changes, moved, attempts=1, fetched_at=0.0, now=0.0, moved_to=pages["/news/"])
-    with database.read() as connection:
-        site_id = connection.exec_driver_sql(f"SELECT id FROM site WHERE site = '{A}'").scalar()
+    site_id = database.scalar(text(f"SELECT id FROM site WHERE site = '{A}'"))
     changes.add(PullRow(site_id, pages["/news/"], 0.0, 2.0))
     write_changes_of(database, changes)
     for reward, number in (("new_links", 2), ("new_hosts", 1)):
@@ -74,8 +70,6 @@ def test_pages_have_their_redirects_repeated_downloads_and_rewarded_keys(databas
 @pytest.mark.parametrize("features", ["AQA", "ж", "////"])
 def test_damaged_features_name_the_store(database, features):
     crawl_id, _ = stored(database)
-    with database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE link_features SET features = '{features}'")
-    with pytest.raises(StoreError) as error:
+    execute(database, text(f"UPDATE link_features SET features = '{features}'"))
+    with pytest.raises(StoreError, match=re.escape(f"{database.name} is damaged: features of a link cannot")):
         known_sites(database, crawl_id, REWARDS["links"])
-    assert str(error.value).startswith(f"{database.name} is damaged: features of a link cannot be read; restore it")

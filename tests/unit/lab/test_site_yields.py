@@ -1,17 +1,16 @@
 """The reward of each download of a stored crawl, in the order of the downloads."""
 
 import pytest
+from sqlalchemy import text
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.items import ExternalLink, Page, State
 from crawlers.lab.site_yields import site_yields
-from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_rows import add_page_rows
-from crawlers.storage.schema.tables import NewPage, PullRow
-from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import write_changes_of, write_rows
+from crawlers.storage.schema.tables import PullRow
+from tests.support.stored_rows import begin, execute, new_page, write_changes_of, write_rows
 
 
 class Stored:
@@ -19,14 +18,13 @@ class Stored:
 
     def __init__(self, database):
         self.database = database
-        self.crawl = crawls.begin(database, "one", "extlinks", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+        self.crawl = begin(database, "http://a.test", mission="extlinks")
         self.site_id = self.crawl.sites[0].id
 
     def page(self, number, *urls, state=State.DONE, attempts=1, priority=0.0):
         """Add a page; *urls* are its external links, host and path."""
         url = f"http://a.test/{number}"
-        new = NewPage(number, self.site_id, number, url, 0, 0, 0, priority, 0, None, None, None, 0.0, 0.0)
-        changes = ChangeSet(new)
+        changes = ChangeSet(new_page(number, self.site_id, priority=priority))
         links = [ExternalLink(f"http://{to}", page_key(to), "http://x.test", "", "", "", "", "a") for to in urls]
         if state is not State.WAITING:
             page = Page(number, url, 0, state, external=[(link, 1) for link in links])
@@ -50,8 +48,7 @@ def test_without_pulls_downloads_follow_the_page_order(stored):
     stored.page(5, priority=42.0, state=State.WAITING)
     stored.page(6, priority=0.0, state=State.REJECTED, attempts=0)
     (site,) = stored.yields()
-    assert (site.site, site.parallel) == ("http://a.test", 1)
-    assert site.page_ids == [4, 3, 1, 2]
+    assert (site.site, site.parallel, site.page_ids) == ("http://a.test", 1, [4, 3, 1, 2])
     assert site.yields == [1, 2, 0, 1]
 
 
@@ -69,6 +66,5 @@ def test_repeated_downloads_all_count_and_only_the_last_is_rewarded(stored, pull
 
 def test_deleted_duplicates_are_counted(stored):
     stored.page(1, "x.test/1")
-    with stored.database.write() as connection:
-        connection.exec_driver_sql("UPDATE page SET duplicates = 3")
+    execute(stored.database, text("UPDATE page SET duplicates = 3"))
     assert stored.yields()[0].deleted == 3

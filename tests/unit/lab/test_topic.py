@@ -2,18 +2,17 @@
 
 import csv
 import re
+from contextlib import closing
 
 import pytest
 
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.errors import ConfigError
 from crawlers.lab.topic_runs import replayed
-from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
-from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
 from tests.support.command_topic_web import LinkedSites, crawl
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import begin, write_rows
 
 BUDGET = 30
 
@@ -30,14 +29,8 @@ def stored(tmp_path_factory, new_project):
 
 @pytest.fixture
 def database(stored):
-    opened = Database(stored[0].database_url, create=False)
-    yield opened
-    opened.close()
-
-
-def urls(project, numbers):
-    known = dict(project.query("SELECT id, url FROM page"))
-    return [known[number] for number in numbers]
+    with closing(Database(stored[0].database_url, create=False)) as opened:
+        yield opened
 
 
 def cells(output, title):
@@ -46,19 +39,16 @@ def cells(output, title):
     return {line.split()[0]: line.split()[1:] for line in table if ".csv:" not in line and ".svg:" not in line}
 
 
-def replay_of(database, name, strategies, most=10_000):
-    return replayed(database, name, None, strategies, most)
-
-
 # Replays
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, database, strategy):
     project, read = stored
-    runs = replay_of(database, strategy, [strategy], len(read[strategy]))
+    runs = replayed(database, strategy, None, [strategy], len(read[strategy]))
     assert 20 < len(read[strategy]) < BUDGET
-    assert urls(project, runs.read[strategy]) == read[strategy]
+    known = dict(project.query("SELECT id, url FROM page"))
+    assert [known[number] for number in runs.read[strategy]] == read[strategy]
     assert runs.unknown == {strategy: 0}
 
 
@@ -108,10 +98,7 @@ def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (
-            ("--strategies", "anchor,best"),
-            "'best' is unknown; choose one of: learnt, anchor, breadth, links, mixed",
-        ),
+        (("--strategies", "anchor,best"), "'best' is unknown; choose one of: learnt, anchor, breadth, links, mixed"),
         (("--crawls", "anchor", "--strategies", "links"), "leave out either"),
         (("--crawls", "anchor,nobody"), "has no crawl of that name"),
     ],
@@ -123,12 +110,11 @@ def test_errors_are_reported_before_anything_is_done(stored, lab, arguments, sen
 
 def begun(project, *topics):
     """A store with a crawl that has read nothing for each of *topics*."""
-    database = Database(project.database_url)
-    for number, terms in enumerate(topics):
-        row = begin(database, f"crawl{number}", "topic", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
-        if terms:
-            write_rows(database, topic_terms(row.id, terms))
-    database.close()
+    with closing(Database(project.database_url)) as database:
+        for number, terms in enumerate(topics):
+            row = begin(database, "http://a.test", name=f"crawl{number}", mission="topic")
+            if terms:
+                write_rows(database, topic_terms(row.id, terms))
 
 
 def test_crawls_of_different_topics_are_not_compared(project, lab):

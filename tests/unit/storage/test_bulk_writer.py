@@ -5,7 +5,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.message_tables import ChangedLinks
 from crawlers.storage.schema.rows import write_of
@@ -18,7 +17,7 @@ from crawlers.storage.schema.tables import (
     PageLinks,
     WaitingPage,
 )
-from tests.support.stored_rows import write_changes_of
+from tests.support.stored_rows import ended_page, execute, write_changes_of
 
 pytestmark = pytest.mark.both_stores
 
@@ -26,24 +25,7 @@ LEAST, MOST = -(2**63), 2**63 - 1
 NOW = 1763696389.123456
 PAGE = NewPage(1, 1, LEAST, "http://a.test/?q=ü€𝄞", 2, 3, 4, 67.0, 0, "why", '{"a": "\\u0000"}', MOST, NOW, NOW + 1e-3)
 WAITS = WaitingPage(1, "http://a.test/b", 0, 1, 0, 21.0, 0, "status 500", 2, None, NOW + 5)
-ENDED = EndedPage(
-    1,
-    int(State.DONE),
-    None,
-    3,
-    NOW,
-    NOW + 9,
-    200,
-    None,
-    "0f" * 16,
-    LEAST,
-    "Title",
-    "http://a.test/",
-    "text/html",
-    0,
-    '"v1"',
-    "Fri, 21 Nov 2025 09:00:00 GMT",
-)
+ENDED = ended_page(1, content_hash="0f" * 16, content_signature=LEAST)
 TEXTS = [
     ("a\x00b", "a\ufffdb"),
     ("\x00\x00", "\ufffd\ufffd"),
@@ -69,8 +51,7 @@ def write(database, *sets):
 def rows(database, kind, order="1"):
     """Return the rows of that type's table, with its columns only."""
     statement = f"SELECT {', '.join(kind._fields)} FROM {write_of(kind).table.name} ORDER BY {order}"
-    with database.read() as connection:
-        return [kind(*row) for row in connection.execute(text(statement))]
+    return [kind(*row) for row in database.rows(text(statement))]
 
 
 @pytest.mark.parametrize("number", [2, 50])
@@ -79,19 +60,13 @@ def test_last_of_several_rows_of_a_page_in_a_batch_wins(database, number):
     for level in range(number, 0, -1):
         sets.append(ChangeSet(*(WAITS._replace(id=i, url=f"http://a.test/{level}", level=level) for i in (1, 2))))
     write(database, *sets)
-    assert [(row.id, row.level, row.url) for row in rows(database, WaitingPage)] == [
-        (1, 1, "http://a.test/1"),
-        (2, 1, "http://a.test/1"),
-    ]
+    found = [(row.id, row.level, row.url) for row in rows(database, WaitingPage)]
+    assert found == [(number, 1, "http://a.test/1") for number in (1, 2)]
 
 
 def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(database):
-    write(
-        database,
-        ChangeSet(
-            LinkRow(1, 2, 3), LinkRow(1, 3, 3), BadLinkRow(1, "old", "", 1, None), BadLinkRow(2, "other", "", 1, None)
-        ),
-    )
+    bad = (BadLinkRow(1, "old", "", 1, None), BadLinkRow(2, "other", "", 1, None))
+    write(database, ChangeSet(LinkRow(1, 2, 3), LinkRow(1, 3, 3), *bad))
     links = (PageLinks(1, {2: 5}), ChangedLinks(1, [3]))
     write(database, ChangeSet(*links, BadLinkRow(1, "new", "", 1, None), OutdatedBadLinks(1)))
     assert rows(database, LinkRow, "1, 2") == [(1, 2, 5), (1, 3, 3)]
@@ -112,8 +87,7 @@ def test_characters_that_a_database_rejects_are_replaced_and_others_kept(databas
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=[])), max_size=20))
 def test_both_databases_store_any_text_alike(database, texts):
-    with database.write() as connection:
-        connection.execute(text("DELETE FROM bad_link"))
+    execute(database, text("DELETE FROM bad_link"))
     write(database, ChangeSet(*(BadLinkRow(number, raw, "", 1, None) for number, raw in enumerate(texts))))
     kept = ["".join("\ufffd" if c == "\x00" or "\ud800" <= c <= "\udfff" else c for c in raw) for raw in texts]
     assert [row.raw for row in rows(database, BadLinkRow)] == kept

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.storage.crawl_settings import recorded, settings_of
-from tests.support.stored_rows import begin
+from tests.support.stored_rows import begin, read
 
 
 @pytest.mark.both_stores
@@ -15,5 +15,4 @@ def test_settings_are_those_of_the_last_run_of_each_crawl(database):
     assert settings_of(database, one.id) == {"RULE": "gittins", "PAGE_BUDGET": "7", "PROFILE": ""}
     assert settings_of(database, two.id) == {"RULE": "ucb1"}
     assert settings_of(database, 99) == {}
-    with database.read() as connection:
-        assert recorded(connection, one.id, "RULE", "ORDER") == {"RULE": "gittins"}
+    assert read(recorded, database, one.id, "RULE", "ORDER") == {"RULE": "gittins"}

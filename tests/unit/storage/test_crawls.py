@@ -22,9 +22,7 @@ def begin(database, *sites, name="daily", mission="sitegraph"):
 
 
 def crawl_rows(database):
-    columns = (crawl.c.id, crawl.c.state, crawl.c.started_at, crawl.c.ended_at, crawl.c.reason)
-    with database.read() as connection:
-        return [tuple(row) for row in connection.execute(select(*columns).order_by(crawl.c.id))]
+    return database.rows(select(crawl.c.id, crawl.c.state, crawl.c.started_at, crawl.c.ended_at, crawl.c.reason))
 
 
 @pytest.mark.both_stores
@@ -37,11 +35,9 @@ def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_on
     crawls.end(database, first.id, finished=True, reason="finished", now=7.0)
 
     second = begin(database, A)
-    assert second.id != first.id
-    assert not second.resumed
+    assert (second.id != first.id, second.resumed) == (True, False)
     assert second.sites[0].id != first.sites[0].id, "two crawls of a seed share no pages"
-    with database.read() as connection:
-        assert connection.execute(select(seed.c.site)).scalars().all() == ["http://a.test"]
+    assert database.scalars(select(seed.c.site)) == ["http://a.test"]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +71,7 @@ def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(dat
     def resumed(*sites, domain=""):
         keeps = (lambda row: row.site.endswith(domain) and not row.start_url) if domain else None
         again = crawls.begin(database, "daily", "sitegraph", sites, MANIFEST, 7.0, keeps=keeps)
-        with database.read() as connection:
-            opened = connection.execute(select(site.c.site).where(site.c.is_open).order_by(site.c.id)).scalars().all()
+        opened = database.scalars(select(site.c.site).where(site.c.is_open).order_by(site.c.id))
         assert [row.site for row in again.sites] == opened
         assert again.excluded == {"http://a.test", "http://b.test", "http://sport.a.test"}.difference(opened)
         return [name.removeprefix("http://") for name in opened]
@@ -89,6 +84,4 @@ def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(dat
     assert resumed(A, domain="a.test") == ["a.test"]
     add_sites(database, first.id, found)
     assert resumed() == ["a.test", "b.test", "sport.a.test"]
-    with database.read() as connection:
-        seeds = connection.execute(select(seed.c.site, seed.c.is_found)).all()
-    assert [name for name, is_found in seeds if is_found] == ["http://sport.a.test"]
+    assert database.scalars(select(seed.c.site).where(seed.c.is_found)) == ["http://sport.a.test"]

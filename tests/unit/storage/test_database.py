@@ -11,6 +11,7 @@ from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVers
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import SCHEMA_VERSION
 from tests.support.services import fresh_database
+from tests.support.stored_rows import execute
 
 pytestmark = pytest.mark.both_stores
 
@@ -76,8 +77,7 @@ def test_file_that_is_replaced_is_followed(tmp_path):
     with closing(Database(f"sqlite:///{path}")) as database, closing(Database(f"sqlite:///{other}")) as later:
         database.follow_file()
         for store, name in ((database, "before"), (later, "after")):
-            with store.write() as connection:
-                connection.execute(insert, {"name": name})
+            execute(store, insert, {"name": name})
         later.close()
         for part in tmp_path.glob("crawl.sqlite*"):
             part.rename(tmp_path / f"moved-{part.name}")
@@ -88,8 +88,7 @@ def test_file_that_is_replaced_is_followed(tmp_path):
             pass
         assert not path.exists()
         other.rename(path)
-        with database.read() as connection:
-            assert connection.execute(text("SELECT site FROM seed")).scalars().all() == ["after"]
+        assert database.scalars(text("SELECT site FROM seed")) == ["after"]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -133,79 +132,61 @@ def test_store_of_another_version_is_refused_and_unchanged(url_without_tables, c
 def test_processes_that_start_together_create_the_tables_once(url_without_tables):
     with ThreadPoolExecutor(8) as pool:
         databases = list(pool.map(Database, [url_without_tables] * 8))
-    with databases[0].read() as connection:
-        assert connection.execute(text("SELECT number FROM schema_version")).all() == [(SCHEMA_VERSION,)]
-        assert connection.execute(text("SELECT name, next FROM id_block")).all() == [("page", 1), ("site", 1)]
+    assert databases[0].rows(text("SELECT number FROM schema_version")) == [(SCHEMA_VERSION,)]
+    assert databases[0].rows(text("SELECT name, next FROM id_block")) == [("page", 1), ("site", 1)]
     for database in databases:
         database.close()
 
 
 def test_changed_tables_have_another_version(sqlite):
-    with sqlite.read() as connection:
-        rows = connection.execute(text("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")).all()
+    rows = sqlite.rows(text("SELECT type, name, sql FROM sqlite_master ORDER BY type, name"))
     assert (SCHEMA_VERSION, blake2b(repr(rows).encode(), digest_size=8).hexdigest()) == DEFINITIONS
 
 
 def test_store_that_another_version_changes_says_what_to_do(database):
-    with database.write() as connection:
-        connection.execute(text("ALTER TABLE seed RENAME COLUMN enabled TO is_enabled"))
+    execute(database, text("ALTER TABLE seed RENAME COLUMN enabled TO is_enabled"))
     try:
         sentence = "another version of this program may have changed it: end this one"
         with pytest.raises(StoreError, match=sentence), database.read() as connection:
             connection.execute(text("SELECT enabled FROM seed"))
     finally:  # other tests use the same database
-        with database.write() as connection:
-            connection.execute(text("ALTER TABLE seed RENAME COLUMN is_enabled TO enabled"))
+        execute(database, text("ALTER TABLE seed RENAME COLUMN is_enabled TO enabled"))
 
 
 def test_collecting_statistics_leaves_a_file_as_it_is(sqlite):
     sqlite.collect_statistics()
-    with sqlite.read() as connection:
-        assert not connection.execute(text("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'")).all()
+    assert not sqlite.rows(text("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'"))
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("last", [["SELECT 1"], []], ids=["before a statement", "before the commit"])
-def test_server_that_ends_a_connection_may_come_back(postgresql_url, last):
-    database, admin = Database(postgresql_url), Database(postgresql_url)
+def test_server_that_ends_a_connection_may_come_back(postgresql, last):
     ends = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid = :pid"
 
     def write():
-        with database.write() as connection:
+        with postgresql.write() as connection:
             pid = connection.execute(text("SELECT pg_backend_pid()")).scalar()
-            with admin.write() as other:
-                other.execute(text(ends), {"pid": pid})
+            execute(postgresql, text(ends), {"pid": pid})
             for statement in last:
                 connection.execute(text(statement))
 
     with pytest.raises(StoreUnavailable, match=r"failed: .*check that the server runs"):
         write()
-    with database.read() as connection:
-        assert connection.execute(text("SELECT 1")).scalar() == 1
-    admin.close()
-    database.close()
+    assert postgresql.scalar(text("SELECT 1")) == 1
 
 
-def test_transaction_of_a_stopped_process_is_ended_by_the_server(postgresql_url):
-    database, admin = Database(postgresql_url), Database(postgresql_url)
-
+def test_transaction_of_a_stopped_process_is_ended_by_the_server(postgresql):
     of_database = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
 
-    def is_idle():
-        with admin.read() as connection:
-            return bool(connection.execute(text(of_database)).scalar())
-
     def write():
-        with database.write() as connection:
+        with postgresql.write() as connection:
             connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = '1ms'"))
-            while is_idle():  # the server ends the session
+            while postgresql.scalar(text(of_database)):  # the server ends the session
                 pass
             connection.execute(text("SELECT 1"))
 
     with pytest.raises(StoreUnavailable):
         write()
-    admin.close()
-    database.close()
 
 
 def test_process_that_has_used_up_its_connections_can_try_again(sqlite):
@@ -223,5 +204,4 @@ def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite_url, mo
     with closing(Database(sqlite_url)) as database:
         with database.write(), pytest.raises(StoreUnavailable, match=sentence), database.write():
             pass
-        with database.write() as connection:
-            connection.execute(text("SELECT 1"))
+        execute(database, text("SELECT 1"))

@@ -13,6 +13,7 @@ from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site, worker
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import leave
+from tests.support.stored_rows import committed, execute
 
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
@@ -53,13 +54,11 @@ def holder(database):
 
 
 def everything(database):
-    with database.read() as connection:
-        return [connection.execute(select(one)).all() for one in (crawl, crawler_setting, site, seed, worker)]
+    return [database.rows(select(one)) for one in (crawl, crawler_setting, site, seed, worker)]
 
 
 def holders(database):
-    with database.read() as connection:
-        return list(connection.execute(select(site.c.worker_id).order_by(site.c.id)).scalars())
+    return database.scalars(select(site.c.worker_id).order_by(site.c.id))
 
 
 @pytest.mark.both_stores
@@ -68,18 +67,12 @@ def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database
     a = replace(A, start_url="http://a.test/x", folder="/x/", aliases=("http://aa.test", "http://ab.test"))
     first = holder.begin(a, B)
     homes = "https://a.test http://b.test https://www.a.test"
-    with database.write() as connection:
-        connection.execute(site.update().values(worker_id=None, asked_at=SERVER_NOW - 3.0, **addresses))
-        connection.execute(site.update().where(site.c.site == a.site).values(home_addresses=homes))
+    execute(database, site.update().values(worker_id=None, asked_at=SERVER_NOW - 3.0, **addresses))
+    execute(database, site.update().where(site.c.site == a.site).values(home_addresses=homes))
     second = holder.begin(a, B, now=100.0)
     its_a, its_b = second.sites
-    assert its_a == replace(
-        a,
-        id=first.sites[0].id,
-        asked_at=97.0,
-        home_addresses=("https://a.test", "https://www.a.test"),
-        **addresses,
-    )
+    known = {"asked_at": 97.0, "home_addresses": ("https://a.test", "https://www.a.test"), **addresses}
+    assert its_a == replace(a, id=first.sites[0].id, **known)
     assert its_b.site == B.site
     assert holders(database) == [second.worker_id] * 2
 
@@ -87,36 +80,24 @@ def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database
 @pytest.mark.both_stores
 def test_crawl_of_dead_workers_is_resumed_at_once(database, holder):
     first, second = holder.begin(A, B), holder.begin(A, B)
-    with database.write() as connection:
-        connection.execute(crawl.update().values(control="pause", finisher_id=second.worker_id))
+    execute(database, crawl.update().values(control="pause", finisher_id=second.worker_id))
     holder.die()
     again = holder.begin(A, now=50.0)
     assert (again.others, again.resumed, again.excluded) == (0, True, {B.site})
     assert [(row.asked_at, row.is_new) for row in again.sites] == [(50.0, False)]
     assert holders(database) == [again.worker_id, None]
-    with database.read() as connection:
-        states = connection.execute(select(worker.c.id, worker.c.state).order_by(worker.c.id)).all()
-        assert connection.execute(select(crawl.c.control, crawl.c.finisher_id)).all() == [(None, None)]
-    assert states == [(first.worker_id, "lost"), (second.worker_id, "lost"), (again.worker_id, "active")]
-    assert len({first.worker_id, second.worker_id, again.worker_id}) == 3
+    assert database.rows(select(crawl.c.control, crawl.c.finisher_id)) == [(None, None)]
+    states = {first.worker_id: "lost", second.worker_id: "lost", again.worker_id: "active"}
+    assert database.rows(select(worker.c.id, worker.c.state).order_by(worker.c.id)) == list(states.items())
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"mission": "extlinks"}, "unfinished crawl of the mission sitegraph, not extlinks; give this crawl another"),
-        (
-            {"manifest": {"settings": {"RULE": "ucb1"}}},
-            "RULE=ucb1: give RULE=roundrobin to join the crawl daily of proc",
-        ),
-        (
-            {"can_be_joined": False},
-            r"is being run by process \d+ on .*, and sitegraph is a spider of your own, which runs in one",
-        ),
-        (
-            {"sites": (A,)},
-            "http://b.test is missing from the list of sites; give the same sites to join the crawl daily",
-        ),
+        ({"manifest": {"settings": {"RULE": "ucb1"}}}, "RULE=ucb1: give RULE=roundrobin to join the crawl daily of"),
+        ({"can_be_joined": False}, r"is being run by process \d+ on .*, and sitegraph is a spider of your own, which"),
+        ({"sites": (A,)}, "http://b.test is missing from the list of sites; give the same sites to join the crawl"),
         ({"sites": (A, B, C)}, "http://c.test is not one of its sites; give the same sites to join the crawl daily"),
         ({"sites": (C,)}, "http://a.test is missing"),  # the first difference of several
     ],
@@ -133,12 +114,14 @@ def test_command_without_sites_or_with_a_setting_that_was_not_recorded_joins(hol
     holder.begin(A, B)
     assert holder.begin().others == 1
     assert holder.begin(manifest={"settings": {**MANIFEST["settings"], "NEW": 1}}).others == 2
+    holder.die()
+    holder.begin(A)
+    assert holder.begin(A).others == 1, "the excluded site is none of the crawl"
 
 
 def test_crawl_that_is_ending_is_not_joined(database, holder):
     first = holder.begin(A)
-    with database.write() as connection:
-        leave(connection, first.worker_id, 1.0)
+    committed(leave, database, first.worker_id, 1.0)
     with pytest.raises(ConfigError, match=r"CRAWL=daily is ending: process \d+ on .* writes its outputs; wait for it"):
         holder.begin(A)
     assert crawls.end(database, first.id, finished=True, reason="finished", now=1.0, worker_id=first.worker_id)
@@ -163,12 +146,10 @@ def test_worker_does_not_begin_its_crawl_again_in_a_store_without_it(database, h
     first = holder.begin(A)
     with pytest.raises(StoreError, match="has no crawl 7 any more"):
         holder.begin(A, rejoins=7)
-    with database.write() as connection:
-        connection.execute(delete(crawl))
+    execute(database, delete(crawl))
     with pytest.raises(StoreError, match=f"no crawl {first.id} any more, so its workers were stopped; restore it"):
         holder.begin(A, rejoins=first.id)
-    with database.read() as connection:
-        assert connection.execute(select(crawl)).all() == []
+    assert everything(database)[0] == []
 
 
 def test_mistake_leaves_no_worker(database, holder):
@@ -185,10 +166,3 @@ def test_command_of_a_crawl_that_finds_sites_names_some_of_them(holder):
     assert holder.begin(A, keeps=lambda row: True).others == 1
     with pytest.raises(ConfigError, match=r"http://c\.test is not one of its sites"):
         holder.begin(A, C, keeps=lambda row: True)
-
-
-def test_excluded_site_is_none_of_the_crawl(holder):
-    holder.begin(A, B)
-    holder.die()
-    holder.begin(A)
-    assert holder.begin(A).others == 1

@@ -1,7 +1,5 @@
 """Chosen links are deleted, and nothing else."""
 
-from contextlib import ExitStack
-
 import pytest
 from sqlalchemy import event
 
@@ -10,12 +8,10 @@ from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.index_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import rows_of
-from crawlers.storage.database import Database
 from crawlers.storage.link_removal import DeletedLinks, deleted_links, remove_links
 from crawlers.storage.workers import lock_crawl
 from tests.support.stored_crawl import stored_crawl
-
-NOTHING = Filters()
+from tests.support.stored_rows import read
 
 
 @pytest.fixture
@@ -23,9 +19,9 @@ def crawl_id(database):
     return stored_crawl(database)
 
 
-def rows(database, crawl_id, name, filters=NOTHING):
+def rows(database, crawl_id, name):
     with database.read() as connection:
-        return list(rows_of(REPORTS[name].steps(connection, crawl_id, filters, None)))
+        return list(rows_of(REPORTS[name].steps(connection, crawl_id, Filters(), None)))
 
 
 def remove(database, crawl_id, name, some, now=7.0):
@@ -38,25 +34,19 @@ def test_crawl_records_what_was_deleted(database, crawl_id):
     remove(database, crawl_id, "external-links", [one], 5.0)
     remove(database, crawl_id, "external-links", [two, three], 6.0)
     remove(database, crawl_id, "bad-links", rows(database, crawl_id, "bad-links"), 8.0)
-    with database.read() as connection:
-        assert deleted_links(connection, crawl_id) == [
-            DeletedLinks("external", 3, 6.0),
-            DeletedLinks("bad", 2, 8.0),
-        ]
-        assert deleted_links(connection, crawl_id + 1) == []
+    assert read(deleted_links, database, crawl_id) == [DeletedLinks("external", 3, 6.0), DeletedLinks("bad", 2, 8.0)]
+    assert read(deleted_links, database, crawl_id + 1) == []
 
 
-def test_worker_that_is_joining_is_awaited(postgresql_url):
-    database = Database(postgresql_url)
-    crawl_id = stored_crawl(database)
-    everything = rows(database, crawl_id, "bad-links")
-    with ExitStack() as stack:
-        stack.callback(database.close)
-        lock_crawl(stack.enter_context(database.write()), crawl_id)  # as `crawls.begin` does
+def test_worker_that_is_joining_is_awaited(postgresql):
+    crawl_id = stored_crawl(postgresql)
+    everything = rows(postgresql, crawl_id, "bad-links")
+    with postgresql.write() as connection:
+        lock_crawl(connection, crawl_id)  # as `crawls.begin` does
 
-        @event.listens_for(database.engine, "begin")
+        @event.listens_for(postgresql.engine, "begin")
         def _lose_patience(connection):
             connection.exec_driver_sql("SET LOCAL lock_timeout = '1ms'")
 
         with pytest.raises(StoreError, match="lock timeout"):
-            remove(database, crawl_id, "bad-links", everything)
+            remove(postgresql, crawl_id, "bad-links", everything)

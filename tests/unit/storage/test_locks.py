@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.errors import StoreError
-from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock, is_free
 
 pytestmark = pytest.mark.both_stores
@@ -53,19 +52,16 @@ def test_lock_of_another_process_is_held_until_that_is_killed(database, holder):
     WorkerLock(database, 1).release()
 
 
-def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(tmp_path):
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(sqlite, tmp_path):
     left_over = tmp_path / "crawl.sqlite.worker1.lock"
     left_over.touch()
-    assert is_free(database, 1)
+    assert is_free(sqlite, 1)
     assert not left_over.exists()
-    database.close()
 
 
-def test_lock_on_a_removed_file_does_not_count(tmp_path, monkeypatch):
+def test_lock_on_a_removed_file_does_not_count(sqlite, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    first = WorkerLock(database, 1)
+    first = WorkerLock(sqlite, 1)
     flock = fcntl.flock
 
     def release_in_between(file, flags):
@@ -74,7 +70,6 @@ def test_lock_on_a_removed_file_does_not_count(tmp_path, monkeypatch):
         flock(file, flags)
 
     monkeypatch.setattr(fcntl, "flock", release_in_between)
-    second = WorkerLock(database, 1)
-    assert not is_free(database, 1)
+    second = WorkerLock(sqlite, 1)
+    assert not is_free(sqlite, 1)
     second.release()
-    database.close()

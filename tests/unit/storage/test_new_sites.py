@@ -6,7 +6,6 @@ from sqlalchemy import select
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
 from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.schema.message_tables import NO_PAGE, Message, message
 from crawlers.storage.schema.tables import (
@@ -21,10 +20,11 @@ from crawlers.storage.schema.tables import (
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
-from tests.support.stored_rows import begin, ended_page, new_page, write_rows
+from tests.support.stored_rows import begin, committed, ended_page, execute, new_page, write_rows
 
 A = "http://a.test"
 PAGE = 7
+REASON = "redirect_to_other_site http://b.test/x"
 
 
 def found(crawl_id, number, *names, hops=0, source=PAGE, carried=0.0):
@@ -44,8 +44,7 @@ def apply(database, limit, changes):
 
 
 def names(database):
-    with database.read() as connection:
-        return list(connection.execute(select(site.c.site).order_by(site.c.site)).scalars())
+    return database.scalars(select(site.c.site).order_by(site.c.site))
 
 
 @pytest.mark.both_stores
@@ -58,38 +57,32 @@ def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(datab
     assert (one.take_refused(), two.take_refused()) == ([], ["http://d.test", "http://e.test"])
     apply(database, two, found(crawl, 31, "http://d.test", "http://b.test"))  # a page that was recorded before that
     assert two.take_refused() == []
-    with database.read() as connection:
-        sent = connection.execute(select(message.c.url).order_by(message.c.id)).scalars().all()
-        outside = connection.execute(
-            select(external_url.c.url, external_link.c.count)
-            .join(external_link, external_link.c.url_id == external_url.c.id)
-            .order_by(external_url.c.url)
-        ).all()
-        seeds = connection.execute(select(seed.c.site).order_by(seed.c.site)).scalars().all()
+    sent = database.scalars(select(message.c.url).order_by(message.c.id))
+    outside = database.rows(
+        select(external_url.c.url, external_link.c.count)
+        .join(external_link, external_link.c.url_id == external_url.c.id)
+        .order_by(external_url.c.url)
+    )
+    seeds = database.scalars(select(seed.c.site).order_by(seed.c.site))
     assert sent == [f"http://{name}.test/x" for name in "bccb"]
     assert [tuple(row) for row in outside] == [("http://d.test/x", 2), ("http://e.test/x", 2)]
     assert seeds == [A, "http://b.test", "http://c.test"]
 
 
 @pytest.mark.parametrize(
-    ("level", "is_stored", "other_root", "later", "availability"),
+    ("level", "is_stored", "other_root", "later", "is_lost"),
     [
-        (0, True, None, [], "redirect_to_other_site http://b.test/x"),
-        (0, False, None, [], "redirect_to_other_site http://b.test/x"),
-        (0, True, State.FAILED, [], "redirect_to_other_site http://b.test/x"),
-        (0, True, State.DONE, [], None),
-        (0, True, None, [None], None),
-        (1, True, None, [], None),
+        (0, True, None, [], True),
+        (0, False, None, [], True),
+        (0, True, State.FAILED, [], True),
+        (0, True, State.DONE, [], False),
+        (0, True, None, [None], False),
+        (1, True, None, [], False),
     ],
     ids=["stored", "new", "another failed", "another read", "another just read", "no root"],
 )
 def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
-    database,
-    level,
-    is_stored,
-    other_root,
-    later,
-    availability,
+    database, level, is_stored, other_root, later, is_lost
 ):
     begun = begin(database, A)
     (own,) = begun.sites
@@ -104,8 +97,7 @@ def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
     else:
         changes.add(*pages)
     apply(database, SiteLimit(begun.id, 1), changes)
-    with database.read() as connection:
-        assert connection.execute(select(site.c.availability)).scalar_one() == availability
+    assert database.scalar(select(site.c.availability)) == (REASON if is_lost else None)
 
 
 def test_redirect_to_a_refused_site_is_one_to_another_site(database):
@@ -113,10 +105,9 @@ def test_redirect_to_a_refused_site_is_one_to_another_site(database):
     limit = SiteLimit(crawl, 1)
     changes = found(crawl, 11, "http://b.test", hops=1)
     changes.add(ended_page(PAGE, State.MOVED), ended_page(8, State.MOVED))
-    with database.write() as connection:
-        limit.apply(connection, changes)
+    committed(limit.apply, database, changes)
     first, second = changes[EndedPage]
-    assert (first.state, first.reason) == (State.REFUSED, "redirect_to_other_site http://b.test/x")
+    assert (first.state, first.reason) == (State.REFUSED, REASON)
     assert (second.state, second.reason) == (State.MOVED, None)
     assert (changes[Message], changes[FoundSite]) == ([], [])
 
@@ -131,8 +122,7 @@ def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_trans
     changes.extend(found(crawl.id, 21, "http://d.test", source=8))
     changes.add(new_page(PAGE, home.id, State.DONE, key=70, url=f"{A}/page", level=3))
     apply(database, SiteLimit(crawl.id, 2, carries_cash=carries_cash), changes)
-    with database.read() as connection:
-        sent = connection.execute(select(message).order_by(message.c.id)).all()
+    sent = database.rows(select(message).order_by(message.c.id))
     returned = (crawl.id, home.id, PAGE, PAGE, 70, f"{A}/page", 3, 0, 0, 0.0, 0.5, 5.0, None)
     assert [row[1:] for row in sent if row.url == f"{A}/page"] == [returned] * carries_cash
     assert [(row.url, row.carried) for row in sent if row.url != f"{A}/page"] == [("http://b.test/x", 0.25)]
@@ -145,13 +135,11 @@ def test_root_on_a_refused_site_is_not_sent(database):
     assert (names(database), changes[Message]) == ([A], [])
 
 
-def test_workers_that_discover_sites_at_once_obey_the_limit(postgresql_url):
+def test_workers_that_discover_sites_at_once_obey_the_limit(postgresql, postgresql_url):
     """SQLite has one writer at a time."""
-    database = Database(postgresql_url)
-    crawl = begin(database, A).id
+    crawl = begin(postgresql, A).id
     for statement, was_stopped in ((1, True), (2, True), (4, True), (5, True), (99, False)):
-        with database.write() as connection:
-            connection.execute(site.delete().where(site.c.site != A))
+        execute(postgresql, site.delete().where(site.c.site != A))
         found_interleaved = interleaved(
             postgresql_url,
             statement,
@@ -159,5 +147,4 @@ def test_workers_that_discover_sites_at_once_obey_the_limit(postgresql_url):
             lambda other: apply(other, SiteLimit(crawl, 2), found(crawl, 21, "http://c.test")),
         )
         assert found_interleaved.was_stopped == was_stopped
-        assert len(names(database)) == 2, statement
-    database.close()
+        assert len(names(postgresql)) == 2, statement

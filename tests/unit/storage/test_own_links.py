@@ -5,15 +5,8 @@ from sqlalchemy import select
 
 from crawlers.items import State
 from crawlers.storage.own_links import OwnUrl, adopt_links, own_urls
-from crawlers.storage.schema.tables import (
-    ExternalLinkRow,
-    ExternalUrlRow,
-    LinkContextRow,
-    external_link,
-    link,
-    page,
-)
-from tests.support.stored_rows import add_sites, new_page, write_rows
+from crawlers.storage.schema.tables import ExternalLinkRow, ExternalUrlRow, LinkContextRow, external_link, link, page
+from tests.support.stored_rows import add_sites, committed, new_page, write_rows
 
 pytestmark = pytest.mark.both_stores
 
@@ -29,20 +22,13 @@ def stored(database, site_id):
         ExternalUrlRow(3, ALIAS, f"{ALIAS}/moved", 3),
         ExternalUrlRow(4, "http://b.test", "http://b.test/", 4),
     ]
-    contexts = [LinkContextRow(1, "one", "", "", "", "a"), LinkContextRow(2, "two", "", "", "", "a")]
-    redirect = LinkContextRow(3, "", "", "", "", "redirect")
+    tags = ((1, "one", "a"), (2, "two", "a"), (3, "", "redirect"))
+    contexts = [LinkContextRow(number, anchor, "", "", "", tag) for number, anchor, tag in tags]
     states = ((10, 2, DONE), (11, 1, DONE), (12, 1, REFUSED))
     own = [new_page(number, site_id, state, level=level) for number, level, state in states]
-    links = [
-        ExternalLinkRow(10, 1, 1, 2),
-        ExternalLinkRow(10, 2, 1, 1),
-        ExternalLinkRow(10, 2, 2, 4),
-        ExternalLinkRow(11, 1, 1, 1),
-        ExternalLinkRow(11, 4, 1, 1),
-        ExternalLinkRow(12, 3, 3, 1),
-        ExternalLinkRow(13, 1, 1, 7),
-    ]
-    write_rows(database, *urls, *contexts, redirect, *own, new_page(13, site_id + 1, DONE), *links)
+    links = [(10, 1, 1, 2), (10, 2, 1, 1), (10, 2, 2, 4), (11, 1, 1, 1), (11, 4, 1, 1), (12, 3, 3, 1), (13, 1, 1, 7)]
+    external = (ExternalLinkRow(*one) for one in links)
+    write_rows(database, *urls, *contexts, *own, new_page(13, site_id + 1, DONE), *external)
 
 
 def test_own_urls_have_the_level_of_the_nearest_page(database):
@@ -61,12 +47,8 @@ def test_links_and_redirects_lead_to_the_pages_of_the_site(database):
     stored(database, row.id)
     write_rows(database, new_page(20, row.id, level=2), new_page(21, row.id, level=1))
     for _ in range(2):  # as after a kill: the second time nothing is left to do
-        with database.write() as connection:
-            adopt_links(connection, row.id, {1: 20, 2: 20, 3: 21})
-        with database.read() as connection:
-            links = connection.execute(select(link).order_by(link.c.source_id)).all()
-            assert [tuple(one) for one in links] == [(10, 20, 7), (11, 20, 1)]
-            moved = connection.execute(select(page.c.state, page.c.moved_to).where(page.c.id == 12)).one()
-            assert (State(moved.state), moved.moved_to) == (State.MOVED, 21)
-            left = connection.execute(select(external_link.c.page_id, external_link.c.url_id)).all()
-            assert sorted(map(tuple, left)) == [(11, 4), (13, 1)]
+        committed(adopt_links, database, row.id, {1: 20, 2: 20, 3: 21})
+        assert database.rows(select(link).order_by(link.c.source_id)) == [(10, 20, 7), (11, 20, 1)]
+        assert database.rows(select(page.c.state, page.c.moved_to).where(page.c.id == 12)) == [(State.MOVED, 21)]
+        left = database.rows(select(external_link.c.page_id, external_link.c.url_id))
+        assert sorted(left) == [(11, 4), (13, 1)]

@@ -8,11 +8,9 @@ from sqlalchemy import select, text
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage import crawls, page_selection
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import site
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import new_page
+from tests.support.stored_rows import new_page, write_rows
 
 pytestmark = pytest.mark.both_stores
 
@@ -42,25 +40,19 @@ def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(d
         return selection.judged, begun.has_grown
 
     def states():
-        with database.read() as connection:
-            rows = connection.execute(text("SELECT url, state, reason FROM page ORDER BY id"))
-            return {url[-1]: (State(state), reason) for url, state, reason in rows}
+        rows = database.rows(text("SELECT url, state, reason FROM page ORDER BY id"))
+        return {url[-1]: (State(state), reason) for url, state, reason in rows}
 
     assert run("") == ([], False)
-    with database.write() as connection:
-        site_id = connection.execute(select(site.c.id)).scalar_one()
-        found = {"a": (0, 0, None), "b": (1, 0, None), "c": (9, 0, None), "d": (1, 1, None), "e": (1, 5, "extension e")}
-        pages = (
-            new_page(n, site_id, state, url=f"http://a.test/{name}", level=level, reason=reason)
-            for n, (name, (level, state, reason)) in enumerate(found.items(), 1)
-        )
-        write_changes(connection, ChangeSet(*pages))
+    site_id = database.scalar(select(site.c.id))
+    found = {"a": (0, 0, None), "b": (1, 0, None), "c": (9, 0, None), "d": (1, 1, None), "e": (1, 5, "extension e")}
+    for n, (name, (level, state, reason)) in enumerate(found.items(), 1):
+        write_rows(database, new_page(n, site_id, state, url=f"http://a.test/{name}", level=level, reason=reason))
     assert run("") == ([], False)  # nothing changed
     waits, done = (State.WAITING, None), (State.DONE, None)
     assert run("x") == (["a", "b", "c"], False)
     no = {name: (State.REJECTED, f"excluded {name}") for name in "bc"}
     assert states() == {"a": waits, **no, "d": done, "e": (State.REJECTED, "extension e")}
     assert run("bc", max_level=3) == (["a", "b", "c"], True)
-    assert states()["b"] == waits
-    assert states()["c"] == (State.REJECTED, "too_deep 9 3")
+    assert (states()["b"], states()["c"]) == (waits, (State.REJECTED, "too_deep 9 3"))
     assert run("bc", max_level=3) == ([], True)  # remembered until the crawl ends

@@ -5,11 +5,13 @@ import random
 import networkx as nx
 import pytest
 from scipy.stats import kendalltau
+from sqlalchemy import text
 
 from crawlers.items import State
 from crawlers.storage.pagerank import DIGITS, ENOUGH, StoredPageRank
 from tests.support.scale_free import copy_model
 from tests.support.scored_store import A, B, Linked, store
+from tests.support.stored_rows import execute
 
 NEAR = 10.0 ** (1 - DIGITS)
 
@@ -39,9 +41,9 @@ def test_crawl_of_any_mission_has_the_ranks_of_networkx(database, damping):
     assert ranks.error_bound < ENOUGH
     truth = expected(((name[a], name[b]) for a, targets in web.items() for b in targets), name.values(), damping)
     first = list(ranks.top(20))
-    assert [rank for rank, _ in first] == pytest.approx([truth[page.url] for _, page in first], rel=NEAR)
-    best = sorted(truth.values(), reverse=True)[:20]
-    assert kendalltau([truth[page.url] for _, page in first], best).statistic == pytest.approx(1.0)
+    true = [truth[page.url] for _, page in first]
+    assert [rank for rank, _ in first] == pytest.approx(true, rel=NEAR)
+    assert kendalltau(true, sorted(truth.values(), reverse=True)[:20]).statistic == pytest.approx(1.0)
     assert {page.importance for _, page in first} == {None}
     assert sum(top(database, crawl, damping=damping).values()) == pytest.approx(1.0, abs=80 * NEAR)
 
@@ -72,10 +74,7 @@ def test_waiting_pages_have_a_rank_but_are_not_listed_and_rejected_ones_have_non
         Linked(f"{A}/away"),
     ]
     crawl = store(database, pages)
-    with database.write() as connection:
-        connection.exec_driver_sql(
-            f"UPDATE page SET state = {int(State.REJECTED)} WHERE id = {crawl.pages[f'{A}/away']}"
-        )
+    execute(database, text(f"UPDATE page SET state = {int(State.REJECTED)} WHERE id = {crawl.pages[f'{A}/away']}"))
     home, x, wait = (one.url for one in pages[:3])
     truth = expected([(home, wait), (home, x), (x, home)], (home, x, wait))
     assert top(database, crawl) == pytest.approx({home: truth[home], x: truth[x]}, rel=NEAR)

@@ -1,11 +1,12 @@
 """The recorded pulls and counted keys of a crawl that counts rewards."""
 
 import pytest
+from sqlalchemy import text
 
 from crawlers.errors import StoreError
 from crawlers.storage.pulls import Pull, counted, downloads_of_site, has_pulls, pulls_of
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
-from tests.support.stored_rows import begin, new_page, write_rows
+from tests.support.stored_rows import begin, execute, new_page, read, write_rows
 
 pytestmark = pytest.mark.both_stores
 
@@ -13,8 +14,7 @@ pytestmark = pytest.mark.both_stores
 def test_crawls_with_pulls_are_told_from_others(database):
     one, two = (begin(database, "http://a.test", name=name) for name in ("one", "two"))
     write_rows(database, PullRow(two.sites[0].id, 9, 7.0, 1.0))
-    with database.read() as connection:
-        assert [has_pulls(connection, crawl.id) for crawl in (one, two)] == [False, True]
+    assert [read(has_pulls, database, crawl.id) for crawl in (one, two)] == [False, True]
 
 
 def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):
@@ -38,8 +38,7 @@ def test_damaged_reward_is_reported(database, reward):
         reward = {"1e999": "'Infinity'", "nan": "'NaN'"}.get(reward, reward)
     elif reward == "nan":
         reward = "'nan'"  # SQLite stores no NaN, but any text
-    with database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE pull SET reward = {reward}")
+    execute(database, text(f"UPDATE pull SET reward = {reward}"))
     with pytest.raises(StoreError, match=r"is damaged: the reward .* of a page is not one; restore it"):
         list(pulls_of(database, crawl.id))
 

@@ -1,7 +1,5 @@
 """Queries that several packages use."""
 
-import random
-
 import pytest
 
 from crawlers.errors import ConfigError
@@ -21,7 +19,7 @@ from crawlers.storage.queries import (
 )
 from crawlers.storage.schema.tables import LinkRow
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
+from tests.support.stored_rows import begin, ended_page, new_page, page_ids, read, write_rows
 
 A, B, C = (f"http://{name}.test" for name in "abc")
 
@@ -65,25 +63,15 @@ def test_name_that_is_the_number_of_another_crawl_is_a_name(database):
 def test_fetched_pages_are_those_that_are_done_sorted_by_level(database):
     (site,) = begin(database, A, name="daily").sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
-    assert [(level, content_signature) for _, level, content_signature in fetched_pages(database, site.id)] == [
-        (0, 0),
-        (1, 4),
-        (2, 1),
-    ]
-
-
-def test_latest_pages_are_those_discovered_last_in_that_order(database):
-    (site,) = begin(database, A, name="daily").sites
-    add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
-    assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1]
+    assert [row[1:] for row in fetched_pages(database, site.id)] == [(0, 0), (1, 4), (2, 1)]
+    assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1], "discovered last, in that order"
 
 
 @pytest.mark.both_stores
 def test_crawl_is_small_by_its_pages_and_links(database):
     row = begin(database, B, A, name="daily")
     add_pages(database, row.sites[0].id, (State.DONE, 0), (State.WAITING, 1))
-    links = [LinkRow(one, other, 2) for one in (1, 2) for other in (1, 2)]
-    write_rows(database, *links)
+    write_rows(database, *(LinkRow(one, other, 2) for one in (1, 2) for other in (1, 2)))
     other = begin(database, A, name="other")
     add_pages(database, other.sites[0].id, (State.DONE, 0))
     assert [is_small(database, row.id, most) for most in (0, 1, 2, 5, 6, 7)] == [False] * 4 + [True] * 2
@@ -94,17 +82,10 @@ def test_crawl_is_small_by_its_pages_and_links(database):
 def test_oldest_waiting_url_is_that_of_the_crawl_and_still_waits(database):
     one, two = (begin(database, A, B, C, name=name) for name in ("one", "two"))
     assert oldest_waiting(database, one.id) is None
-    rng = random.Random(1)
-    states = [State.WAITING, State.DONE]
-    rows = [
-        new_page(number, rng.choice(rng.choice([one, two]).sites).id, rng.choice(states), found_at=float(number))
-        for number in range(5, 300)
-    ]
-    write_rows(database, *rows)
-    for run in (one, two):
-        ids = {row.id for row in run.sites}
-        waiting = [row.found_at for row in rows if row.site_id in ids and row.state == State.WAITING]
-        assert oldest_waiting(database, run.id) == min(waiting)
+    places = [(two, 0, State.DONE), (one, 1, State.DONE), (two, 2, State.WAITING), (one, 2, State.WAITING)]
+    pages = [(crawl.sites[place].id, state) for crawl, place, state in places]
+    write_rows(database, *(new_page(n, *one, found_at=float(n)) for n, one in enumerate([*pages, *pages], 5)))
+    assert [oldest_waiting(database, crawl.id) for crawl in (one, two)] == [8.0, 7.0]
 
 
 @pytest.mark.both_stores
@@ -112,36 +93,23 @@ def test_limits_have_the_order_of_the_names(database):
     own = {"start_url": f"{A}/docs/", "folder": "/docs/", "aliases": ("http://x.test", "https://x.test")}
     crawl_id = begin(database, SiteRow(0, A, 3, 2, 0.5, **own), B, C).id
     options = {"render": "none"}
-    with database.read() as connection:
-        found = list(limits_of(connection, crawl_id, [C, "http://deleted.test", A], {A: options}))
+    found = list(read(limits_of, database, crawl_id, [C, "http://deleted.test", A], {A: options}))
     assert found == [SiteLimits(C, 1, None, 0.0), SiteLimits(A, 3, 2, 0.5, **own, options=options)]
 
 
-def finished(database, *sites):
-    """Store a crawl that has ended."""
-    begun = begin(database, *sites)
-    crawls.end(database, begun.id, finished=True, reason="finished", now=1.0)
-
-
 @pytest.mark.both_stores
-def test_related_crawls_are_those_with_most_sites_in_common_then_the_latest(database):
+def test_related_crawls_are_those_with_most_sites_in_common_then_the_latest(database, monkeypatch):
     for sites in ((A, B), (A,), ("http://z.test",), (A, B, C), (), (B,)):
-        finished(database, *sites)
+        crawls.end(database, begin(database, *sites).id, finished=True, reason="finished", now=1.0)
     found = [(one.id, one.shared_sites) for one in related_crawls(database, 1)]
     assert found == [(4, 2), (6, 1), (2, 1), (5, 0), (3, 0)]
-
-
-def test_only_the_latest_crawls_are_related(database, monkeypatch):
     monkeypatch.setattr(queries, "MOST_CRAWLS", 2)
-    for _ in range(4):
-        finished(database, A)
-    assert [one.id for one in related_crawls(database, 1)] == [4, 3]
+    assert [one.id for one in related_crawls(database, 1)] == [6, 5], "only the latest ones"
 
 
 @pytest.mark.parametrize(("mission", "expected"), [("sitegraph", False), ("extlinks", False), ("broad", True)])
 def test_only_crawls_with_a_scope_have_crossings(database, mission, expected):
     crawl = begin(database, A, mission=mission)
-    with database.read() as connection:
-        assert has_crossings(connection, crawl.id) is expected
-        assert site_has_crossings(connection, crawl.sites[0].id) is expected
-        assert not site_has_crossings(connection, 99)
+    assert read(has_crossings, database, crawl.id) is expected
+    assert read(site_has_crossings, database, crawl.sites[0].id) is expected
+    assert not read(site_has_crossings, database, 99)

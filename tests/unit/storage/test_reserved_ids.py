@@ -35,22 +35,14 @@ def writer(database):
 
 @pytest.mark.both_stores
 def test_processes_that_reserve_at_once_get_different_numbers(database, database_url):
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", RESERVE, database_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen([sys.executable, "-c", RESERVE, database_url], **pipes) for _ in range(2)]
     for process in processes:
-        assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    numbers: list[int] = []
-    for process in processes:
-        out, _ = process.communicate(timeout=60)
-        assert process.returncode == 0
-        for line in out.splitlines():
-            numbers += range(*map(int, line.split()))
+    lines = [line for process in processes for line in process.communicate(timeout=60)[0].splitlines()]
+    assert [process.returncode for process in processes] == [0, 0]
+    numbers = [number for line in lines for number in range(*map(int, line.split()))]
     assert sorted(numbers) == list(range(1, 2 * 20 * 7 + 1))
 
 
@@ -79,5 +71,4 @@ def test_many_numbers_are_ready_before_they_are_taken(database, writer):
     if (pending := ids.reserve(25)) is not None:
         pending.result(30)
     assert ids.reserve(25) is None, "there is nothing to wait for"
-    numbers = [ids.next_id() for _ in range(30)]
-    assert numbers == list(range(2, 32))
+    assert [ids.next_id() for _ in range(30)] == list(range(2, 32))

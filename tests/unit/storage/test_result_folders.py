@@ -7,6 +7,7 @@ from sqlalchemy import insert
 
 from crawlers.storage.result_folders import claimed_folder, recorded_folder, replaced_crawl, successor
 from crawlers.storage.schema.tables import crawl
+from tests.support.stored_rows import read
 
 WANTED = Path("result")
 
@@ -27,19 +28,17 @@ def test_first_crawl_and_its_successors_have_the_wanted_folder(database, begin):
     first, second = begin("spring"), begin("spring")
     assert claimed_folder(database, first, WANTED) == WANTED
     assert claimed_folder(database, second, WANTED) == WANTED
-    with database.read() as connection:
-        folder = recorded_folder(connection, first)
-        assert folder == WANTED.absolute()
-        assert successor(connection, first, folder) == second
-        assert successor(connection, second, folder) is None
+    folder = read(recorded_folder, database, first)
+    assert folder == WANTED.absolute()
+    assert read(successor, database, first, folder) == second
+    assert read(successor, database, second, folder) is None
 
 
 def test_crawl_replaces_the_files_of_the_latest_one_of_its_name(database, begin, tmp_path):
     folder = tmp_path / "result"
 
     def replaced(crawl_id):
-        with database.read() as connection:
-            return replaced_crawl(connection, crawl_id, folder)
+        return read(replaced_crawl, database, crawl_id, folder)
 
     first = begin("spring")
     claimed_folder(database, first, folder)

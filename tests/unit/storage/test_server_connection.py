@@ -26,13 +26,8 @@ def database(network):
         yield opened
 
 
-def ask(database, statement="SELECT 1"):
-    with database.read() as connection:
-        return connection.execute(text(statement)).scalar()
-
-
 def test_statement_that_takes_long_is_awaited(database):
-    assert ask(database, f"SELECT 'done' FROM pg_sleep({4 * SILENCE_S})") == "done"
+    assert database.scalar(text(f"SELECT 'done' FROM pg_sleep({4 * SILENCE_S})")) == "done"
 
 
 def test_response_that_arrives_after_the_question_is_not_lost(postgresql_url):
@@ -51,7 +46,7 @@ def test_server_that_does_not_respond_is_given_up(network, database):
         with pytest.raises(StoreUnavailable, match="the server did not respond"), database.store_errors():
             connection.execute(text("SELECT 1"))
     network.mend()
-    assert ask(database) == 1
+    assert database.scalar(text("SELECT 1")) == 1
 
 
 def test_response_that_was_lost_is_not_awaited(network, database):
@@ -60,12 +55,12 @@ def test_response_that_was_lost_is_not_awaited(network, database):
         network.forget()
         with pytest.raises(StoreUnavailable, match="did not respond"), database.store_errors():
             connection.execute(text("SELECT 1"))
-    assert ask(database) == 1
+    assert database.scalar(text("SELECT 1")) == 1
 
 
 def test_connection_that_is_reset_may_be_opened_again(network, database):
     network.break_off()
     with pytest.raises(StoreUnavailable, match="refused"):
-        ask(database)
+        database.scalar(text("SELECT 1"))
     network.mend()
-    assert ask(database) == 1
+    assert database.scalar(text("SELECT 1")) == 1

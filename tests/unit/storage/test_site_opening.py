@@ -14,9 +14,8 @@ def test_unavailable_site_is_retried_after_a_stop_but_not_after_a_kill(database)
     write_rows(database, home, SiteAvailability(crawl.sites[0].id, "timeout"))
 
     def states():
-        with database.read() as connection:
-            state = connection.execute(text("SELECT state FROM page")).scalar()
-            return state, connection.execute(text("SELECT availability FROM site")).scalar()
+        state = database.scalar(text("SELECT state FROM page"))
+        return state, database.scalar(text("SELECT availability FROM site"))
 
     begin(database, "http://a.test")
     assert states() == (State.FAILED, "timeout"), "a kill must not change the result"

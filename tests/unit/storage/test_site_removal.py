@@ -5,18 +5,10 @@ from sqlalchemy import func, insert, select, update
 
 from crawlers.storage import site_removal
 from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import (
-    crawl,
-    external_link,
-    external_url,
-    link,
-    metadata,
-    page,
-    site,
-)
+from crawlers.storage.schema.tables import crawl, external_link, external_url, link, metadata, page, site
 from crawlers.storage.site_removal import SiteRows, remove_site, rows_of_site
 from tests.support.stored_crawl import later_crawl, stored_crawl
-from tests.support.stored_rows import add_sites
+from tests.support.stored_rows import add_sites, execute
 
 A = "http://a.test"
 OF_SITES = ("site_id", "page_id", "source_id")
@@ -29,45 +21,33 @@ def stored(database):
     return database
 
 
-def rows(database):
-    with database.read() as connection:
-        return {
-            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
-            for table in metadata.sorted_tables
-        }
+def number_of(database, table):
+    return database.scalar(select(func.count()).select_from(table))
 
 
 def test_rows_of_other_sites_stay(stored):
-    with stored.read() as connection:
-        kept = connection.execute(select(page.c.id).where(page.c.site_id == 2).order_by(page.c.id)).all()
+    kept = stored.rows(select(page.c.id).where(page.c.site_id == 2).order_by(page.c.id))
     remove_site(stored, A)
-    with stored.read() as connection:
-        assert connection.execute(select(page.c.id).order_by(page.c.id)).all() == kept
-        assert connection.execute(select(func.count()).select_from(external_link)).scalar_one() == len(kept)
-        assert connection.execute(select(func.count()).select_from(external_url)).scalar_one() == 3
+    assert stored.rows(select(page.c.id).order_by(page.c.id)) == kept
+    assert (number_of(stored, external_link), number_of(stored, external_url)) == (len(kept), 3)
 
 
 def test_links_of_other_sites_to_its_pages_disappear_from_a_crawl_that_follows_them(stored):
-    with stored.write() as connection:
-        connection.execute(update(crawl).values(mission="broad"))
-        target = connection.execute(select(func.min(page.c.id)).where(page.c.site_id == 1)).scalar_one()
-        source = connection.execute(select(func.min(page.c.id)).where(page.c.site_id == 2)).scalar_one()
-        connection.execute(insert(link), {"source_id": source, "target_id": target, "count": 1})
+    execute(stored, update(crawl).values(mission="broad"))
+    target, source = (stored.scalar(select(func.min(page.c.id)).where(page.c.site_id == number)) for number in (1, 2))
+    execute(stored, insert(link), {"source_id": source, "target_id": target, "count": 1})
     remove_site(stored, A)
-    assert rows(stored)["link"] == 0
+    assert number_of(stored, link) == 0
 
 
 @pytest.mark.both_stores
 def test_sites_that_it_led_lead_themselves_and_others_keep_their_leader(stored):
     leaders = {2: 1, 3: 1, 4: 2}
     add_sites(stored, 1, "http://d.test", "http://e.test")
-    with stored.write() as connection:
-        for number, leader in leaders.items():
-            connection.execute(update(site).where(site.c.id == number).values(source_id=leader))
+    for number, leader in leaders.items():
+        execute(stored, update(site).where(site.c.id == number).values(source_id=leader))
     remove_site(stored, A)
-    with stored.read() as connection:
-        rows = connection.execute(select(site.c.id, site.c.source_id).order_by(site.c.id))
-        assert [tuple(row) for row in rows] == [(2, None), (3, None), (4, 2)]
+    assert stored.rows(select(site.c.id, site.c.source_id).order_by(site.c.id)) == [(2, None), (3, None), (4, 2)]
 
 
 def test_others_write_while_a_site_is_deleted(stored, monkeypatch):
@@ -76,8 +56,7 @@ def test_others_write_while_a_site_is_deleted(stored, monkeypatch):
     written = []
 
     def write(_seconds):
-        with stored.write() as connection:
-            connection.execute(update(crawl).values(reason="written in between"))
+        execute(stored, update(crawl).values(reason="written in between"))
         written.append(rows_of_site(stored, A).pages)
 
     monkeypatch.setattr("crawlers.storage.site_removal.time.sleep", write)
@@ -90,12 +69,10 @@ def test_others_write_while_a_site_of_several_crawls_is_deleted(stored, monkeypa
     """No statement may be left that sees an old state: SQLite lets its connection write no more."""
     later_crawl(stored)
     other = Database(stored.url.render_as_string(hide_password=False))
-    with stored.write() as connection:
-        connection.execute(update(crawl).values(mission="broad"))
+    execute(stored, update(crawl).values(mission="broad"))
 
     def write(table, *arguments, **options):
-        with other.write() as connection:
-            connection.execute(update(crawl).values(reason=f"written before {table}"))
+        execute(other, update(crawl).values(reason=f"written before {table}"))
         return conditions(table, *arguments, **options)
 
     conditions = site_removal._of_site

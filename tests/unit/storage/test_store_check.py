@@ -12,6 +12,8 @@ from crawlers.errors import StoreError
 from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.store_check import StoreCheck
+from tests.support.services import OTHERS_END
+from tests.support.stored_rows import execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,14 +60,12 @@ def lock(database):
 
 @pytest.fixture
 def check(database, lock):
-    with database.write() as connection:
-        connection.execute(text(FILL), {"site": "a", "start_url": "a" * 10_000})
+    execute(database, text(FILL), {"site": "a", "start_url": "a" * 10_000})
     return StoreCheck(database, lock)
 
 
 def fill(database, size):
-    with database.write() as connection:
-        connection.execute(text(FILL), {"site": str(size), "start_url": "x" * size})
+    execute(database, text(FILL), {"site": str(size), "start_url": "x" * size})
 
 
 def test_store_that_is_written_by_this_and_other_processes_is_not_lost(database, check):
@@ -86,8 +86,7 @@ def test_vacuum_of_another_process_is_no_loss(sqlite):
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     check()
     before = sqlite.path.stat().st_size
-    with sqlite.write() as connection:
-        connection.execute(text("DELETE FROM seed"))
+    execute(sqlite, text("DELETE FROM seed"))
     raw = sqlite.engine.raw_connection()
     raw.execute("VACUUM")
     raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -114,28 +113,18 @@ def test_lost_file_is_noticed(tmp_path, empty_store, request, loss):
 
 
 def test_lost_table_is_noticed(database, check):
-    with database.write() as connection:
-        connection.execute(text("DROP TABLE page"))
+    execute(database, text("DROP TABLE page"))
     with pytest.raises(StoreError, match="has no table page any more"):
         check()
 
 
-def test_lost_connection_of_the_lock_is_noticed(postgresql_url):
-    database, admin = Database(postgresql_url), Database(postgresql_url)
-    lock = WorkerLock(database, 1)
-    check = StoreCheck(database, lock)
-    with admin.write() as connection:
-        connection.execute(
-            text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid != pg_backend_pid()"
-            )
-        )
+def test_lost_connection_of_the_lock_is_noticed(postgresql):
+    lock = WorkerLock(postgresql, 1)
+    check = StoreCheck(postgresql, lock)
+    execute(postgresql, text(OTHERS_END))
     with pytest.raises(StoreError, match=r"failed: .*check that the server runs"):
         check()
     lock.release()
-    admin.close()
-    database.close()
 
 
 def test_file_that_can_be_read_only_says_so(sqlite):

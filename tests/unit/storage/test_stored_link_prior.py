@@ -1,11 +1,13 @@
 """A crawl keeps the weights with which its order began to learn."""
 
 import pytest
+from sqlalchemy import text
 
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.stored_features import stored_link_prior
+from tests.support.stored_rows import read
 
 A = SiteRow(0, "http://a.test", 1, None, 0.0)
 FIRST, OTHER = {"anchor": {"news": 0.5, "новости": 0.1}}, {"url": {"old": -0.25}}
@@ -16,8 +18,7 @@ def begin(database, weights, **options):
 
 
 def kept(database, crawl_id):
-    with database.read() as connection:
-        return stored_link_prior(connection, crawl_id)
+    return read(stored_link_prior, database, crawl_id)
 
 
 @pytest.mark.both_stores
@@ -41,5 +42,4 @@ def test_crawl_does_not_begin_with_a_wrong_file(database):
 
     with pytest.raises(ConfigError):
         begin(database, wrong)
-    with database.read() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM crawl").scalar() == 0
+    assert database.scalar(text("SELECT count(*) FROM crawl")) == 0

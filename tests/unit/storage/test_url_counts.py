@@ -3,12 +3,13 @@
 from itertools import product
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
 
 from crawlers.items import State
 from crawlers.storage.crawl_results import crawl_results
-from crawlers.storage.schema.tables import crawl, page
+from crawlers.storage.schema.tables import page
 from crawlers.storage.url_counts import UrlCounts, UrlKind, is_kind, kind_of, states_of, total, url_counts
+from tests.support.stored_rows import begin, execute
 from tests.support.stored_site import Stored, store
 
 PDF, FEED = "content_type application/pdf", "/feed"
@@ -17,9 +18,7 @@ PDF, FEED = "content_type application/pdf", "/feed"
 @pytest.fixture
 def stored(database):
     """A store with a crawl of two sites."""
-    row = {"id": 1, "name": "n", "mission": "news", "state": "finished", "started_at": 1.0, "manifest": "{}"}
-    with database.write() as connection:
-        connection.execute(insert(crawl), row)
+    begin(database, mission="news")
     pages = [
         Stored("/", 0),
         Stored("/deep", 3),
@@ -32,10 +31,9 @@ def stored(database):
     ]
     store(database, pages, name="http://a.test")
     store(database, [Stored("/", 0), Stored("/x", 1, state=State.WAITING)], name="http://b.test")
-    with database.write() as connection:
-        connection.execute(update(page).where(page.c.reason == "status 404").values(status=404))
-        connection.execute(update(page).where(page.c.reason == PDF).values(status=200))
-        connection.execute(update(page).where(page.c.url == "http://a.test/deep").values(duplicates=2))
+    execute(database, update(page).where(page.c.reason == "status 404").values(status=404))
+    execute(database, update(page).where(page.c.reason == PDF).values(status=200))
+    execute(database, update(page).where(page.c.url == "http://a.test/deep").values(duplicates=2))
     return database
 
 
@@ -59,11 +57,8 @@ def test_numbers_are_those_of_the_summary(stored):
     counts, results = total(counted(stored, FEED).values()), crawl_results(stored, 1, (FEED,))
     assert counts.pages == sum(site.pages for site in results.sites)
     assert counts.errors == sum(number for ending, number in results.endings.items() if ending.is_error)
-    others = {state: 0 for state in (State.REFUSED, State.REJECTED)}
-    for ending, number in results.endings.items():
-        if not ending.is_error:
-            others[ending.state] += number
-    assert (counts.not_pages, counts.not_requested) == (others[State.REFUSED], others[State.REJECTED])
+    for state, number in ((State.REFUSED, counts.not_pages), (State.REJECTED, counts.not_requested)):
+        assert number == sum(n for one, n in results.endings.items() if one.state is state and not one.is_error)
     assert (counts.redirects, counts.waiting) == (results.redirects, results.waiting)
 
 
@@ -73,17 +68,14 @@ STATUSES = (None, 0, 200, 302, 399, 400, 503)
 @pytest.mark.both_stores
 def test_each_url_is_of_the_same_kind_in_queries_and_elsewhere(database):
     cases = list(product(State, STATUSES))
-    store(
-        database, [Stored(f"/{number}", state=state) for number, (state, _) in enumerate(cases)], name="http://a.test"
-    )
-    with database.write() as connection:
-        for number, (_, status) in enumerate(cases):
-            connection.execute(update(page).where(page.c.url == f"http://a.test/{number}").values(status=status))
+    pages = [Stored(f"/{number}", state=state) for number, (state, _) in enumerate(cases)]
+    store(database, pages, name="http://a.test")
+    for number, (_, status) in enumerate(cases):
+        execute(database, update(page).where(page.c.url == f"http://a.test/{number}").values(status=status))
     found = {}
-    with database.read() as connection:
-        for kind in UrlKind:
-            of_states = page.c.state.in_([int(state) for state in states_of(kind)])
-            for url in connection.execute(select(page.c.url).where(of_states, is_kind(kind))).scalars():
-                found.setdefault(url, []).append(kind)
+    for kind in UrlKind:
+        of_states = page.c.state.in_([int(state) for state in states_of(kind)])
+        for url in database.scalars(select(page.c.url).where(of_states, is_kind(kind))):
+            found.setdefault(url, []).append(kind)
     assert found == {f"http://a.test/{number}": [kind_of(*case)] for number, case in enumerate(cases)}
     assert set(map(kind_of, *zip(*cases, strict=True))) == set(UrlKind)

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import StoreError
@@ -24,7 +24,7 @@ from crawlers.storage.worker_queries import (
 from crawlers.storage.worker_status import Wait, WorkerStatus
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 from tests.support.executed_statements import statements
-from tests.support.stored_rows import begin, new_page, write_rows
+from tests.support.stored_rows import begin, committed, execute, new_page, write_rows
 
 MACHINE = "alpha"
 
@@ -43,12 +43,10 @@ class Shared:
         self.set(site, self.sites[2], worker_id=None)
 
     def join(self, process, machine=MACHINE):
-        with self.database.write() as connection:
-            return workers.join(connection, self.id, machine, process, "1.0", 5.0)
+        return committed(workers.join, self.database, self.id, machine, process, "1.0", 5.0)
 
     def set(self, table, number, **values):
-        with self.database.write() as connection:
-            connection.execute(update(table).where(table.c.id == number).values(**values))
+        execute(self.database, update(table).where(table.c.id == number).values(**values))
 
 
 @pytest.fixture
@@ -71,17 +69,14 @@ def test_workers_are_read_with_their_sites_and_status(shared):
 @pytest.mark.both_stores
 def test_free_sites_are_those_on_which_a_worker_would_have_something_to_do(shared):
     free = shared.sites[2]
-    ended = update(page).where(page.c.site_id == free).values(state=int(State.DONE))
     shared.set(site, shared.sites[1], worker_id=None)
-    with shared.database.write() as connection:
-        connection.execute(page.delete().where(page.c.site_id == shared.sites[1]))
-        connection.execute(ended)
+    execute(shared.database, page.delete().where(page.c.site_id == shared.sites[1]))
+    execute(shared.database, update(page).where(page.c.site_id == free).values(state=int(State.DONE)))
     assert workers_of(shared.database, shared.id).free_sites == 1, "a new site has a start page"
     sent = Message(shared.id, "http://s2.test", 1, None, 7, "http://s2.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None)
     write_rows(shared.database, sent)
     assert workers_of(shared.database, shared.id).free_sites == 2, "a message waits to be taken up"
-    with shared.database.write() as connection:
-        connection.execute(message.delete())
+    execute(shared.database, message.delete())
     write_rows(shared.database, NewsScoreRow(10 * free, free, REVISIT, 0.0, 0.0, 0.0))
     assert workers_of(shared.database, shared.id).free_sites == 2, "a page is polled"
 
@@ -99,11 +94,9 @@ def test_sites_are_read_with_what_they_wait_for(shared):
     number = shared.sites[1]
     shared.set(site, number, rest_until=77.0, robots_status=404)
     shared.set(site, shared.sites[0], robots_status=0, robots_text="timeout")
-    with shared.database.write() as connection:
-        connection.execute(update(page).where(page.c.site_id == number).values(retry_at=88.0))
+    execute(shared.database, update(page).where(page.c.site_id == number).values(retry_at=88.0))
     _, (first, second, third) = sites_with_workers(shared.database, shared.id)
-    waiting = [row.waiting for row in (first, second, third)]
-    assert waiting == shared.sites
+    assert [row.waiting for row in (first, second, third)] == shared.sites
     assert second == ("http://s1.test", shared.second, True, number, number, 88.0, 77.0, True, False)
     assert (first.worker, third.worker, first.has_robots, third.has_robots) == (shared.first, None, False, False)
 
@@ -148,8 +141,7 @@ def test_time_is_that_of_the_server(database):
 
 
 def test_lost_store_is_an_error_of_the_store(sqlite):
-    with sqlite.write() as connection:
-        connection.exec_driver_sql("DROP TABLE worker")
+    execute(sqlite, text("DROP TABLE worker"))
     with pytest.raises(StoreError):
         processes_of(sqlite, MACHINE, [1], 0.0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,8 @@ from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import NewPage, PageLinks
 from crawlers.storage.writer import Writer
 from tests.support.processes import until
-from tests.support.stored_rows import new_page
+from tests.support.services import OTHERS_END
+from tests.support.stored_rows import execute, new_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +32,8 @@ def changes(number, size=1):
     return ChangeSet(new_page(number, 1, url="http://a.test/" + "x" * size), PageLinks(number, {number: 1}))
 
 
-def submit_for_ever(writer, size=1):
-    for number in range(1, 100_000):
+def submit(writer, last, size=1):
+    for number in range(1, last + 1):
         writer.submit(changes(number, size))
 
 
@@ -42,16 +44,14 @@ def keep_others_out(connection):
 
 
 def stored(database):
-    with database.read() as connection:
-        pages = [row[0] for row in connection.execute(text("SELECT id FROM page ORDER BY id"))]
-        links = [row[0] for row in connection.execute(text("SELECT source_id FROM link ORDER BY source_id"))]
+    pages = database.scalars(text("SELECT id FROM page ORDER BY id"))
+    links = database.scalars(text("SELECT source_id FROM link ORDER BY source_id"))
     assert pages == links, "a change set was divided"
     return pages
 
 
 def spoil(database):
-    with database.write() as connection:
-        connection.execute(text("DROP TABLE link"))
+    execute(database, text("DROP TABLE link"))
 
 
 @pytest.fixture
@@ -95,21 +95,14 @@ def test_flush_writes_early_only_what_was_submitted_before(database, make):
 @pytest.mark.both_stores
 def test_submit_waits_when_the_database_is_slower_than_the_crawl(database, make):
     writer = make(batch_size=2, batch_s=0.01)
-    submitted = []
-
-    def submit_all():
-        for number in range(1, 41):
-            writer.submit(changes(number))
-            submitted.append(number)
-
-    thread = threading.Thread(target=submit_all)
+    thread = threading.Thread(target=submit, args=(writer, 40))
     with database.write() as connection:
         keep_others_out(connection)
         thread.start()
         thread.join(0.2)
         # Four batches wait, and up to four are being written.
         assert thread.is_alive()
-        assert len(submitted) <= 16
+        assert writer.submitted <= 16
     thread.join(PATIENCE_S)
     writer.flush()
     assert stored(database) == list(range(1, 41))
@@ -147,17 +140,11 @@ def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(database
     writer = make(batch_size=1000, batch_s=LONG_S)
     spoil(database)
     writer.submit(changes(1))
-    calls: list[Callable[[], object]] = [
-        writer.flush,
-        writer.flush,
-        lambda: writer.submit(changes(2)),
-        writer.close,
-    ]
+    calls: list[Callable[[], object]] = [writer.flush, writer.flush, lambda: writer.submit(changes(2)), writer.close]
     for call in calls:
         with pytest.raises(StoreError, match="committed data is safe"):
             call()
-    with database.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM page")).scalar() == 0
+    assert database.scalar(text("SELECT count(*) FROM page")) == 0
 
 
 def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(database, make):
@@ -174,51 +161,35 @@ ROOM_PAGES = 40  # of the disk, beyond the empty store
 
 
 @pytest.mark.parametrize("size", [1, 3000])
-def test_full_disk_keeps_a_prefix_of_complete_change_sets(tmp_path, size):
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-
-    with database.read() as connection:
-        most = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + ROOM_PAGES
+def test_full_disk_keeps_a_prefix_of_complete_change_sets(sqlite, sqlite_url, size):
+    most = sqlite.scalar(text("PRAGMA page_count")) + ROOM_PAGES
 
     def limit(connection):
         connection.exec_driver_sql(f"PRAGMA max_page_count={most}")
 
-    event.listen(database.engine, "begin", limit)
-    writer = Writer(database, batch_size=10, batch_s=LONG_S)
-    with pytest.raises(StoreError, match="full"):
-        submit_for_ever(writer, size)
-    with pytest.raises(StoreError, match="full"):
+    event.listen(sqlite.engine, "begin", limit)
+    writer = Writer(sqlite, batch_size=10, batch_s=LONG_S)
+    for act in (lambda: submit(writer, 100_000, size), writer.close):
+        with pytest.raises(StoreError, match="full"):
+            act()
+    with closing(Database(sqlite_url)) as mended:
+        kept = stored(mended)
+        assert kept == list(range(1, len(kept) + 1))
+        assert len(kept) >= 10
+        assert mended.scalar(text("PRAGMA integrity_check")) == "ok"
+        writer = Writer(mended)
+        writer.submit(changes(len(kept) + 1))
         writer.close()
-    database.close()
-
-    mended = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    kept = stored(mended)
-    assert kept == list(range(1, len(kept) + 1))
-    assert len(kept) >= 10
-    with mended.read() as connection:
-        assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
-    writer = Writer(mended)
-    writer.submit(changes(len(kept) + 1))
-    writer.close()
-    mended.close()
 
 
-def test_lost_connection_between_batches_is_reopened(postgresql_url):
-    database = Database(postgresql_url)
-    writer = Writer(database)
+def test_lost_connection_between_batches_is_reopened(postgresql):
+    writer = Writer(postgresql)
     writer.submit(changes(1))
     writer.flush()
-    with database.read() as connection:
-        connection.execute(
-            text(
-                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        )
+    execute(postgresql, text(OTHERS_END))
     writer.submit(changes(2))
     writer.close()
-    assert stored(database) == [1, 2]
-    database.close()
+    assert stored(postgresql) == [1, 2]
 
 
 @pytest.mark.both_stores
@@ -234,15 +205,14 @@ def test_job_writes_in_a_transaction_of_its_own_in_the_thread_of_the_writer(data
         raise KeyError("a mistake of the job")
 
     writer.submit(changes(1))
-    done, failed = writer.run(rename), writer.run(fail)
-    assert done.result(PATIENCE_S) == writer._thread.ident
+    assert writer.run(rename).result(PATIENCE_S) == writer._thread.ident
+    commits = writer.commits
     with pytest.raises(KeyError):
-        failed.result(PATIENCE_S)
+        writer.run(fail).result(PATIENCE_S)
+    assert writer.commits == commits, "nothing was committed"
     writer.submit(changes(2))
     writer.close()
-    with database.read() as connection:
-        urls = list(connection.execute(text("SELECT url FROM page ORDER BY id")).scalars())
-    assert urls == ["renamed", "http://a.test/x"]
+    assert database.scalars(text("SELECT url FROM page ORDER BY id")) == ["renamed", "http://a.test/x"]
 
 
 @pytest.mark.both_stores
@@ -250,10 +220,9 @@ def test_jobs_fail_when_the_database_does(database, make):
     writer = make(batch_size=1000, batch_s=LONG_S)
     spoil(database)
     writer.submit(changes(1))
-    with pytest.raises(StoreError, match="committed data is safe"):
-        writer.run(lambda connection: None).result(PATIENCE_S)
-    with pytest.raises(StoreError, match="committed data is safe"):
-        writer.run(lambda connection: None)
+    for _ in range(2):
+        with pytest.raises(StoreError, match="committed data is safe"):
+            writer.run(lambda connection: None).result(PATIENCE_S)
     refused = make(batch_size=1000, batch_s=LONG_S)
     with pytest.raises(StoreError, match="link"):
         refused.run(lambda connection: connection.execute(text("SELECT * FROM link"))).result(PATIENCE_S)
@@ -275,20 +244,10 @@ def test_cancelled_job_is_not_run_and_the_writer_continues(database, make):
 def test_commits_are_counted_and_timed(database):
     writer = Writer(database, batch_size=2)
     assert writer.commits == (0, 0.0, 0.0)
-    for number in (1, 2):
-        writer.submit(changes(number))
-    writer.flush()
-    first = writer.commits
-
-    def fail(connection):
-        raise ValueError("mine")
-
-    with pytest.raises(ValueError, match="mine"):
-        writer.run(fail).result(PATIENCE_S)
-    assert writer.commits == first, "nothing was committed"
+    submit(writer, 2)
     writer.close()
-    assert first.number == 1
-    assert first.seconds == first.last_s > 0
+    assert writer.commits.number == 1
+    assert writer.commits.seconds == writer.commits.last_s > 0
 
 
 @pytest.mark.both_stores
@@ -301,8 +260,7 @@ def test_fence_is_asked_first_in_every_transaction(database):
         fenced.append([row.id for row in changes[NewPage]])
 
     writer = Writer(database, batch_size=2, fence=fence)
-    for number in (1, 2):
-        writer.submit(changes(number))
+    submit(writer, 2)
     writer.run(lambda connection: None).result(PATIENCE_S)
     writer.close()
     assert fenced == [[1, 2], []]

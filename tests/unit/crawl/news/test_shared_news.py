@@ -21,8 +21,8 @@ from crawlers.storage.news.document_copies import DocumentKeys
 from crawlers.storage.news.iterations import stored_iterations
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from tests.support.news_run import in_process
-from tests.support.news_store import read
 from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, rounds, target
+from tests.support.stored_rows import read
 
 if TYPE_CHECKING:
     from crawlers.frontier.values import Lease

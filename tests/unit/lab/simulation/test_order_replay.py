@@ -9,14 +9,7 @@ from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.items import LinkPlace
-from crawlers.lab.simulation.order_replay import (
-    ByValue,
-    KnownPage,
-    KnownSite,
-    LevelByLevel,
-    Waiting,
-    replay,
-)
+from crawlers.lab.simulation.order_replay import ByValue, KnownPage, KnownSite, LevelByLevel, Waiting, replay
 
 SITE = "http://a.test"
 
@@ -29,8 +22,8 @@ def page(*links, keys=(), downloads=1, moved_to=None, word="page"):
     return KnownPage(downloads, links, moved_to, (), frozenset(keys), features(word))
 
 
-def home(*links, keys=(), moved_to=None):
-    return KnownPage(1, links, moved_to, (), frozenset(keys), None)
+def home(*links, **more):
+    return replace(page(*links, **more), features=None)
 
 
 def site(**pages):

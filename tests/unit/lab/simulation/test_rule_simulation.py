@@ -18,7 +18,6 @@ def rule(name, budget=12):
 
 
 @given(webs, budgets)
-@settings(derandomize=True, deadline=None)
 def test_oracle_finds_as_much_as_exhaustive_search(web, budget):
     best = [0] * (budget + 1)
     for read in product(*(range(len(pages) + 1) for pages in web)):
@@ -28,7 +27,6 @@ def test_oracle_finds_as_much_as_exhaustive_search(web, budget):
 
 
 @given(webs, budgets)
-@settings(derandomize=True, deadline=None)
 def test_omniscient_baseline_takes_the_best_pages(web, budget):
     links = sorted((links for pages in web for links in pages), reverse=True)
     assert omniscient(web, budget) == [sum(links[:pages]) for pages in range(budget + 1)]
@@ -36,7 +34,7 @@ def test_omniscient_baseline_takes_the_best_pages(web, budget):
 
 @pytest.mark.parametrize("name", RULES)
 @given(web=webs, budget=st.integers(1, 12))
-@settings(derandomize=True, deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_run_spends_its_budget_and_reads_each_site_in_order(name, web, budget):
     run = simulate(rule(name, budget), web, budget)
     assert len(run.choices) == min(budget, sum(map(len, web)))

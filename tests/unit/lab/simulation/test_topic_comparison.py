@@ -29,8 +29,6 @@ def test_authorities_and_hubs_are_those_of_the_links_between_pages_read():
 def test_curves_show_the_results_of_each_crawl_by_number_of_pages():
     first, second = compared().curves([1, 2, 9]).values()
     assert dict(first.similarity) == pytest.approx({1: 1 / sqrt(2), 2: (1 + 1 / sqrt(2)) / 2})
-    assert first.authorities == [(1, 0.0), (2, 1.0)]
-    assert first.hubs == [(1, 0.0), (2, 0.0)]
+    assert (first.authorities, first.hubs) == ([(1, 0.0), (2, 1.0)], [(1, 0.0), (2, 0.0)])
     assert second.similarity == [(1, 0.0), (2, 0.5)]
-    assert second.hubs == [(1, 1.0), (2, 1.0)]
-    assert second.nearest == [(1, 0.0), (2, 1.0)]
+    assert (second.hubs, second.nearest) == ([(1, 1.0), (2, 1.0)], [(1, 0.0), (2, 1.0)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.link_features import WIDTH
@@ -56,7 +56,6 @@ webs = st.integers(2, 12).flatmap(
 )
 
 
-@settings(deadline=None, derandomize=True)
 @given(webs, st.sampled_from(list(STRATEGIES)))
 def test_every_reachable_page_is_read_once_or_skipped(web, strategy):
     found, unknown = read(web, strategy)
@@ -69,7 +68,6 @@ def test_every_reachable_page_is_read_once_or_skipped(web, strategy):
     assert unknown == len(reached - set(web.targets))
 
 
-@settings(deadline=None, derandomize=True)
 @given(webs)
 def test_breadth_reads_level_by_level(web):
     levels, ways = {1: 0}, [1]

@@ -5,22 +5,18 @@ from sqlalchemy import select
 
 from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.items import State
-from crawlers.storage import crawls
 from crawlers.storage.news.alarms import check
 from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from crawlers.storage.site_rows import SiteRow
 from tests.support.news_store import DAY, OTHER, SITE, NewsStore
-from tests.support.stored_rows import write_changes_of
-
-pytestmark = pytest.mark.both_stores
+from tests.support.stored_rows import begin, write_changes_of
 
 NOW = 1000 * DAY
 
 
 @pytest.fixture
-def crawl(sqlite):
-    return NewsStore(sqlite)
+def crawl(database):
+    return NewsStore(database)
 
 
 def seen(crawl, now=NOW, pause=None):
@@ -38,8 +34,8 @@ def articles(crawl, *ages, **more):
         crawl.document(f"/{number}-{age}", NOW - age, **more)
 
 
-def test_alarm_is_raised_once_and_ended_when_the_problem_is_over(database):
-    crawl = NewsStore(database)
+@pytest.mark.both_stores
+def test_alarm_is_raised_once_and_ended_when_the_problem_is_over(crawl):
     crawl.poll("/", "home", NOW)
     feed = crawl.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9, problem="status 500")
     first = seen(crawl)
@@ -52,8 +48,7 @@ def test_alarm_is_raised_once_and_ended_when_the_problem_is_over(database):
     assert (over.raised, over.ended, over.open) == ([], first.raised, [])
     crawl.write(PollRow(feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 1, 3, NOW, "[]", None))
     assert open_now(crawl, NOW + 5 * DAY) == [(DEAD_FEED, f"{SITE}/rss")]
-    with crawl.database.read() as connection:
-        rows = connection.execute(select(alarm.c.raised_at, alarm.c.ended_at).order_by(alarm.c.id)).all()
+    rows = crawl.database.rows(select(alarm.c.raised_at, alarm.c.ended_at).order_by(alarm.c.id))
     assert rows == [(NOW, NOW + 120), (NOW + 5 * DAY, None)]
 
 
@@ -101,8 +96,8 @@ def test_discovery_has_stopped_if_polls_succeed_without_new_articles(crawl):
     assert open_now(crawl) == [(DISCOVERY, SITE)]
 
 
-def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(database):
-    crawl = NewsStore(database)
+@pytest.mark.both_stores
+def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(crawl):
     lost = {"failures": 9, "problem": "timeout", "state": State.FAILED}
     crawl.poll("/", "home", NOW, state_at=NOW - 2 * DAY, **lost)
     crawl.poll("/rss", "feed", NOW, state_at=NOW - DAY / 2, **lost)
@@ -122,5 +117,5 @@ def test_excluded_sources_have_no_alarms(crawl):
     crawl.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9)
     articles(crawl, *(4 * DAY + n * 3600.0 for n in range(9)))
     assert len(open_now(crawl)) == 3
-    crawls.begin(crawl.database, "news", "news", [SiteRow(0, OTHER, 1, None, 0.0)], {}, NOW)
+    begin(crawl.database, OTHER, name="news", mission="news", now=NOW)
     assert open_now(crawl) == []

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
+from crawlers.algorithms.dedup.min_hash import bands as bands_of
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.items import Article
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news import document_copies
-from crawlers.storage.news.document_copies import Copy, DocumentKeys, Duplicates, StoredCopies
+from crawlers.storage.news.document_copies import Copy, DocumentBands, DocumentKeys, Duplicates, StoredCopies
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 from tests.support.executed_statements import statements
+from tests.support.stored_rows import execute
 
 pytestmark = pytest.mark.both_stores
 
@@ -70,12 +73,10 @@ class Crawl:
         self.end()
         self.begin()
 
-    def look_up(self, url, article, page_id=None):
+    def look_up(self, url, article, page_id):
         """Return the look-up for an article that is judged later."""
-        query = self.duplicates.query(
-            page_id or self._pages + 1, document_fingerprint(url, article), body_hash(article)
-        )
-        return self.duplicates.look_up(query)
+        fingerprint = document_fingerprint(url, article)
+        return self.duplicates.look_up(self.duplicates.query(page_id, fingerprint, body_hash(article)))
 
     def judge(self, url, article, page_id=None, *, stored=True, copies=None):
         """Return the copy, or the number of the new document; without *stored*, kill the process before the commit.
@@ -100,22 +101,19 @@ class Crawl:
 
     def documents(self):
         self._writer.flush()
-        with self._database.read() as connection:
-            return [page for (page,) in connection.execute(text("SELECT page_id FROM document ORDER BY page_id"))]
+        return self._database.scalars(text("SELECT page_id FROM document ORDER BY page_id"))
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """Created once, because creating its tables takes longer than a test."""
-    database = Database(f"sqlite:///{tmp_path_factory.mktemp('copies') / 'crawl.sqlite'}")
-    yield database
-    database.close()
+    with closing(Database(f"sqlite:///{tmp_path_factory.mktemp('copies') / 'crawl.sqlite'}")) as database:
+        yield database
 
 
 def empty(store):
-    with store.write() as connection:
-        for table in ("document", "document_key", "document_band"):
-            connection.execute(text(f"DELETE FROM {table}"))
+    for table in ("document", "document_key", "document_band"):
+        execute(store, text(f"DELETE FROM {table}"))
 
 
 @pytest.fixture
@@ -260,3 +258,62 @@ def test_time_of_the_look_up_does_not_change_the_result(crawl, monkeypatch, seed
         if rng.random() < 0.2:
             crawl.flush()
     assert outcomes == at_once
+
+
+# Keys and bands
+
+
+class Claims:
+    """Claims of keys, and the writer of their change sets."""
+
+    def __init__(self, database):
+        self.database = database
+        self.writer = Writer(database)
+        self.reopen()
+
+    def claim(self, keys, owner, void=frozenset()):
+        changes = ChangeSet()
+        holders = self.keys.claim(keys, owner, changes, void)
+        self.writer.submit(changes)
+        return holders
+
+    def reopen(self):
+        """See the keys as a new process does."""
+        self.writer.flush()
+        self.keys = DocumentKeys(self.database, self.writer, 100)
+
+
+@pytest.fixture
+def claims(database):
+    claims = Claims(database)
+    yield claims
+    claims.writer.close()
+
+
+def test_first_page_holds_a_key_before_and_after_the_commit(claims):
+    assert claims.claim([(1, 1), (2, 2), (1, 1)], 7) == [7, 7, 7]
+    assert claims.claim([(2, 2), (3, 3)], 8) == [7, 8]
+    for _ in range(2):
+        assert claims.keys.find([(3, 3), (4, 4), (1, 1), (2, 2), (1, 1)]) == [8, None, 7, 7, 7]
+        claims.reopen()
+
+
+def test_void_holder_is_replaced_once(claims):
+    changes = ChangeSet()
+    claims.keys.claim([(1, 1)], 7, changes)  # the process was killed before it submitted the change set
+    assert claims.claim([(1, 1), (2, 2)], 8, frozenset({7})) == [8, 8]
+    assert claims.claim([(1, 1)], 9, frozenset({7})) == [8]
+    claims.reopen()
+    assert claims.keys.find([(1, 1), (2, 2)]) == [8, 8]
+
+
+def test_bands_are_not_forgotten_before_they_are_committed(database):
+    writer = Writer(database)
+    bands = DocumentBands(database, writer, most_uncommitted=5)
+    texts = [bands_of("example.org", prose(seed, 200).split()) for seed in range(15)]
+    for page, own in enumerate(texts, 1):
+        changes = ChangeSet()
+        bands.keep(own, page, changes)
+        writer.submit(changes)
+        assert [bands.candidates(one) for one in texts[:page]] == [[one] for one in range(1, page + 1)]
+    writer.close()

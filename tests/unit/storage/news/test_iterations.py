@@ -6,19 +6,13 @@ from crawlers.algorithms.news.iteration_counts import Day, Iteration
 from crawlers.items import News, Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.iterations import Iterations, last_iteration, stored_days, stored_iterations
-from tests.support.news_store import DAY, NewsStore, read
-from tests.support.stored_rows import write_changes_of
-
-pytestmark = pytest.mark.both_stores
+from tests.support.news_store import DAY, NewsStore
+from tests.support.stored_rows import read, write_changes_of
 
 
 @pytest.fixture
-def crawl(sqlite):
-    return NewsStore(sqlite)
-
-
-def counting(crawl, pages=0):
-    return Iterations(crawl.id, pages)
+def crawl(database):
+    return NewsStore(database)
 
 
 def page(state=State.DONE, **news):
@@ -37,7 +31,7 @@ def count(iterations, crawl, now, *pages, is_revisit=False, commit=True):
 
 
 def test_each_download_has_one_of_four_kinds(crawl):
-    iterations = counting(crawl)
+    iterations = Iterations(crawl.id, 0)
     pages = [
         page(fits=True, outcome="new"),
         page(fits=True, outcome="duplicate"),
@@ -55,12 +49,12 @@ def test_each_download_has_one_of_four_kinds(crawl):
     assert read(stored_iterations, crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
 
 
-def test_next_run_continues_the_committed_iteration(database):
-    crawl = NewsStore(database)
-    first = counting(crawl, pages=4)
+@pytest.mark.both_stores
+def test_next_run_continues_the_committed_iteration(crawl):
+    first = Iterations(crawl.id, 4)
     count(first, crawl, 1.0, page(fits=True), page())
     count(first, crawl, 2.0, page(fits=True), commit=False)  # killed before the commit
-    again = counting(crawl, pages=4)
+    again = Iterations(crawl.id, 4)
     count(again, crawl, 9.0, page(fits=True), page(), page())
     crawl.document("/a", 10.0)
     assert read(stored_days, crawl.database, crawl.id) == [Day(0.0, 1, 1)]
@@ -73,8 +67,8 @@ def test_next_run_continues_the_committed_iteration(database):
 
 def test_crawls_are_counted_separately(crawl):
     other = NewsStore(crawl.database, "other")
-    count(counting(crawl), crawl, 1.0, page())
-    count(counting(other), other, 1.0, page(), page())
+    count(Iterations(crawl.id, 0), crawl, 1.0, page())
+    count(Iterations(other.id, 0), other, 1.0, page(), page())
     assert [one.pages for one in read(stored_iterations, crawl.database, other.id)] == [2]
     assert last_iteration(crawl.database, 99) is None
 

@@ -24,6 +24,7 @@ from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, feed
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import SiteRules, page
 from tests.support.news_store import OTHER, SITE, NewsStore
+from tests.support.stored_rows import execute
 
 NOW = 1e9
 
@@ -31,6 +32,10 @@ NOW = 1e9
 @pytest.fixture
 def crawl(database):
     return NewsStore(database)
+
+
+def move(crawl, source, target):
+    execute(crawl.database, update(page).where(page.c.id == source).values(moved_to=target))
 
 
 def test_polls_are_the_scheduled_pages_of_the_crawl(crawl):
@@ -47,9 +52,8 @@ def test_announced_polls_were_read_but_not_as_articles(crawl):
     feed_page = crawl.poll("/rss", "feed", NOW)
     pages = {path: crawl.poll(path, "page", NOW) for path in ("/announced", "/linked", "/broken", "/end")}
     moved = crawl.page("/moved", NOW, state=State.MOVED)
-    with crawl.database.write() as connection:
-        connection.execute(update(page).where(page.c.id == moved).values(moved_to=pages["/end"]))
-        connection.execute(update(page).where(page.c.id == pages["/broken"]).values(reason="no_text"))
+    move(crawl, moved, pages["/end"])
+    execute(crawl.database, update(page).where(page.c.id == pages["/broken"]).values(reason="no_text"))
     paths = ("/rss", "/announced", "/broken", "/moved")
     crawl.write(*(FeedItemRow(feed_page, url_key(SITE + path), None, NOW, "") for path in paths))
     found = announced_polls(crawl.database, crawl.sites.values())
@@ -59,8 +63,7 @@ def test_announced_polls_were_read_but_not_as_articles(crawl):
 
 def test_announced_polls_of_sites_are_found_without_reading_all_items(sqlite):
     statement = stored_polls._announced_polls([1, 2]).compile(sqlite.engine, compile_kwargs={"literal_binds": True})
-    with sqlite.read() as connection:
-        plan = [line[3] for line in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}")]
+    plan = [line[3] for line in sqlite.rows(text(f"EXPLAIN QUERY PLAN {statement}"))]
     assert [line for line in plan if "feed_item" in line] == [
         "SEARCH feed_item USING INDEX feed_item_of_key (key=?)"
     ] * 2
@@ -93,12 +96,8 @@ def test_page_that_redirects_stands_for_the_end_of_its_redirects(crawl):
     ends = {path: crawl.page(path, NOW, reason=reason) for path, reason in (("/end", None), ("/copy", "same_text 1"))}
     ends["/new"] = crawl.page("/new", NOW, state=State.WAITING)
     moves = [("/r1", "/r2"), ("/r2", "/end"), ("/loop", "/loop"), ("/copied", "/copy"), ("/later", "/new")]
-    with crawl.database.write() as connection:
-        for source, end in moves:
-            connection.execute(
-                text("UPDATE page SET moved_to = :end WHERE id = :source"),
-                {"end": ends.get(end) or pages[end], "source": pages[source]},
-            )
+    for source, end in moves:
+        move(crawl, pages[source], ends.get(end) or pages[end])
     found = pages_without_document(crawl.database, crawl.id, SITE, [url_key(SITE + path) for path in (*pages, "/new")])
     assert [(one.page_id, one.waits) for one in found] == [(ends["/end"], False), (ends["/new"], True)]
 
@@ -126,15 +125,14 @@ def test_labels_are_sorted_oldest_first(crawl):
 
 
 def test_included_site_has_its_rules_and_whether_a_page_waits_or_was_read(crawl):
-    crawl.write(SiteRules(crawl.sites[SITE], "old"), SiteRules(crawl.sites[OTHER], "old"))
-    crawl.write(
-        SiteRules(crawl.sites[SITE], None), SiteRules(crawl.sites[SITE], "new"), SiteRules(crawl.sites[OTHER], None)
-    )
+    one, other = crawl.sites[SITE], crawl.sites[OTHER]
+    crawl.write(SiteRules(one, "old"), SiteRules(other, "old"))
+    crawl.write(SiteRules(one, None), SiteRules(one, "new"), SiteRules(other, None))
     crawl.page("/waits", NOW, site=OTHER, state=State.WAITING)
-    found = [QueuedSite(crawl.sites[SITE], SITE, "new", False), QueuedSite(crawl.sites[OTHER], OTHER, None, True)]
+    found = [QueuedSite(one, SITE, "new", False), QueuedSite(other, OTHER, None, True)]
     assert queued_sites(crawl.database, crawl.sites.values()) == found
     crawl.page("/done", NOW)
-    assert all(one.has_pages for one in queued_sites(crawl.database, crawl.sites.values()))
+    assert all(row.has_pages for row in queued_sites(crawl.database, crawl.sites.values()))
 
 
 def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):
@@ -142,8 +140,7 @@ def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):
         {"seed_id": 1, "url": f"{SITE}/{name}", "kind": "feed", "is_given": name == "given", "enabled": name == "kept"}
         for name in ("given", "found", "kept")
     ]
-    with crawl.database.write() as connection:
-        connection.execute(insert(feed), rows)
+    execute(crawl.database, insert(feed), rows)
     assert removed_feeds(crawl.database, {SITE}.__contains__) == [f"{SITE}/given", f"{SITE}/found"]
     assert len(removed_feeds(crawl.database, {OTHER}.__contains__)) == 3
 
@@ -165,8 +162,7 @@ def test_moved_pages_lists_each_hop_even_of_a_loop(crawl):
     number = crawl.sites[SITE]
     pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/a", "/b", "/c", "/there")}
     for path, target in (("/a", "/b"), ("/b", "/there"), ("/c", "/c")):
-        with crawl.database.write() as connection:
-            connection.execute(update(page).where(page.c.id == pages[path]).values(moved_to=pages[target]))
+        move(crawl, pages[path], pages[target])
     keys = {path: url_key(SITE + path) for path in pages}
     found = moved_pages(crawl.database, [(number, keys["/a"]), (number, keys["/c"])])
     assert sorted(found) == sorted([(keys["/a"], keys["/b"]), (keys["/b"], keys["/there"]), (keys["/c"], keys["/c"])])

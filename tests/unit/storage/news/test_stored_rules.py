@@ -18,7 +18,7 @@ from crawlers.storage.news.stored_rules import (
     replace_rules,
     rules_by_domain,
 )
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import committed, write_rows
 
 pytestmark = pytest.mark.both_stores
 
@@ -77,15 +77,12 @@ def test_rules_of_a_file_override_learnt_rules_but_not_pinned_ones(database):
     add_rule(database, A, "/mine", 1.0)
     file = [UrlRule("/both", 1.0, HAND), UrlRule("/mine", 0.2, HAND), UrlRule("/file", 0.0, HAND)]
     for _ in range(2):
-        with database.write() as connection:
-            replace_rules(connection, HAND, {A: file, B: []})
+        committed(replace_rules, database, HAND, {A: file, B: []})
         rules = {rule.regex: (rule.weight, rule.origin) for rule in rules_by_domain(database)[A]}
         assert rules == {"/both": (1.0, HAND), "/mine": (1.0, HAND), "/file": (0.0, HAND), "/learnt": (0.9, LEARNT)}
     learn(database, A, [learnt("/both")])
-    with database.write() as connection:
-        replace_rules(connection, HAND, {A: file[:1], B: []})
-    rules = {rule.regex: rule.origin for rule in rules_by_domain(database)[A]}
-    assert rules == {"/both": HAND, "/mine": HAND}, "rules that are no longer in the file are deleted, unless pinned"
+    committed(replace_rules, database, HAND, {A: file[:1], B: []})
+    assert regexes(database)[A] == {"/both", "/mine"}, "rules that are no longer in the file are deleted, unless pinned"
 
 
 def test_number_of_manual_rules_is_limited_and_learnt_ones_do_not_count(sqlite, monkeypatch):

@@ -7,15 +7,10 @@ from sqlalchemy import select
 
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
-from crawlers.algorithms.urls.resolution import resolve
+from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import SiteLimits
 from crawlers.storage.news.stored_rules import forbid_rule, list_rules
-from crawlers.storage.news.stored_sources import (
-    list_feeds,
-    save_sources,
-    stored_sources,
-    switch_feed,
-)
+from crawlers.storage.news.stored_sources import list_feeds, save_sources, stored_sources, switch_feed
 from crawlers.storage.schema.news_tables import FoundFeed, feed
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
 from tests.support.stored_rows import write_rows
@@ -37,17 +32,8 @@ FULL = Source(
 BARE = Source(SiteLimits("http://b.example", start_url="http://b.example/"))
 
 
-def key(url):
-    return resolve(url, "").key
-
-
-def find(database, *found):
-    """Store discovered feeds: the sites of their sources, URLs, kinds."""
-    write_rows(database, *(FoundFeed(*one) for one in found))
-
-
 def feeds(database):
-    return {row.url: (row.seed_number, row.kind, row.is_given, row.enabled) for row in list_feeds(database, key)}
+    return {row.url: (row.seed_number, row.kind, row.is_given, row.enabled) for row in list_feeds(database, url_key)}
 
 
 def test_sources_that_are_saved_repeatedly_are_read_back_unchanged(database):
@@ -80,27 +66,22 @@ def test_changes_by_command_are_kept(sqlite):
 
 
 def test_discovered_feeds_are_listed_after_given_ones(database):
-    sqlite = database
-    save_sources(sqlite, [FULL, BARE])
+    save_sources(database, [FULL, BARE])
     for _ in range(2):
-        find(sqlite, (A, f"{A}/atom", "feed"), (A, f"{A}/rss", "feed"), (A, f"{A}/map.xml", "sitemap"))
-    find(sqlite, ("http://nobodys.example", "http://nobodys.example/rss", "feed"))
-    (source, _) = stored_sources(sqlite)
+        found = ((f"{A}/atom", "feed"), (f"{A}/rss", "feed"), (f"{A}/map.xml", "sitemap"))
+        write_rows(database, *(FoundFeed(A, *one) for one in found))
+    write_rows(database, FoundFeed("http://nobodys.example", "http://nobodys.example/rss", "feed"))
+    (source, _) = stored_sources(database)
     assert source.feeds == (*FULL.feeds, f"{A}/atom")
     assert source.sitemaps == (f"{A}/news.xml", f"{A}/map.xml")
-    save_sources(sqlite, [replace(FULL, sitemaps=(f"{A}/atom",))])
-    assert feeds(sqlite)[f"{A}/atom"] == (1, "sitemap", True, True)
-    assert feeds(sqlite)[f"{A}/map.xml"] == (1, "sitemap", False, True)
+    save_sources(database, [replace(FULL, sitemaps=(f"{A}/atom",))])
+    assert feeds(database)[f"{A}/atom"] == (1, "sitemap", True, True)
+    assert feeds(database)[f"{A}/map.xml"] == (1, "sitemap", False, True)
 
 
-def test_feed_moves_to_another_source_with_the_file(sqlite):
+def test_feed_moves_to_another_source_with_the_file_and_is_deleted_with_its_seed(sqlite):
     save_sources(sqlite, [FULL])
     save_sources(sqlite, [replace(BARE, feeds=FULL.feeds[:1])])
     assert feeds(sqlite)[f"{A}/rss"][0] == 2
-
-
-def test_feeds_are_deleted_with_their_seed(sqlite):
-    save_sources(sqlite, [FULL])
     remove_seeds(sqlite, [1])
-    with sqlite.read() as connection:
-        assert connection.execute(select(feed.c.id)).all() == []
+    assert sqlite.scalars(select(feed.c.url)) == [f"{A}/rss"]

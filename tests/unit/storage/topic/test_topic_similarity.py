@@ -15,9 +15,8 @@ PAGES = [{"unicod": 2, "font": 1}, {"unicod": 1}, {"font": 3}, {}, {"text": 1, "
 
 
 def similarities(database):
-    with database.read() as connection:
-        rows = connection.execute(select(topic_page.c.page_id, topic_page.c.similarity))
-        return {number: similarity for number, similarity in rows}
+    rows = database.rows(select(topic_page.c.page_id, topic_page.c.similarity))
+    return {number: similarity for number, similarity in rows}
 
 
 @pytest.mark.both_stores

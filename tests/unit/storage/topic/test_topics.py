@@ -3,22 +3,20 @@
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.storage.crawls import begin
-from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import forget_topic, language_of, topic_change
+from tests.support.stored_rows import begin, committed
 
 
 @pytest.mark.both_stores
 def test_crawl_can_be_resumed_with_another_topic_after_its_topic_is_deleted(database):
     def run(topic):
-        return begin(database, "topic", "topic", [], {"settings": {"TOPIC": topic, "ORDER": "topic"}}, 1.0).id
+        return begin(database, mission="topic", TOPIC=topic, ORDER="topic").id
 
     one, two = (f'[{{"{word}": 1.0}}, [], [0.5, 0, 0, 0.5], "en"]' for word in ("one", "two"))
     crawl_id = run(one)
     with pytest.raises(ConfigError, match="topic changed"):
         run(two)
-    with database.write() as connection:
-        forget_topic(connection, crawl_id)
+    committed(forget_topic, database, crawl_id)
     assert run(two) == crawl_id
     with pytest.raises(ConfigError, match="topic changed"):
         run(one)
@@ -32,7 +30,6 @@ def test_changed_strategy_is_named():
 
 
 def test_language_is_that_of_the_given_topic(database):
-    sites = [SiteRow(0, "http://a.test", 2, None, 0.0)]
-    settings = {"TOPIC": '[{"кодировк": 1.0}, [], [0.4, 0.3, 0.3], "ru"]'}
-    assert language_of(database, begin(database, "russian", "topic", sites, {"settings": settings}, 1.0).id) == "ru"
-    assert language_of(database, begin(database, "other", "sitegraph", sites, {}, 1.0).id) == "auto"
+    topic = '[{"кодировк": 1.0}, [], [0.4, 0.3, 0.3], "ru"]'
+    assert language_of(database, begin(database, name="russian", TOPIC=topic).id) == "ru"
+    assert language_of(database, begin(database, name="other").id) == "auto"
