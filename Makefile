@@ -54,7 +54,7 @@ demo: $(RUNTIME)
 	@$(BIN)/python -m examples.demo demo
 
 test: $(DEV)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder  # most end-to-end tests wait: four fill two cores
 
 spark: $(SPARK)
 
