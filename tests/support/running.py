@@ -160,9 +160,10 @@ class Project(Folder):
         return self.run("crawl", "sitegraph", "-a", f"hosts={hosts}", *arguments, **settings)
 
     def pages(self, origin: str = "") -> dict[str, tuple[State, str]]:
-        """Return state and reason of every page, by path, or by URL if no *origin* is given."""
+        """Return state and reason of every page, by path, or by URL if no *origin* is given; of a URL, the latest."""
         ids = "SELECT id FROM site WHERE site LIKE :site"
-        rows = self.query(f"SELECT url, state, reason FROM page WHERE site_id IN ({ids})", site=origin or "%")
+        pages = f"SELECT url, state, reason FROM page WHERE site_id IN ({ids}) ORDER BY id"
+        rows = self.query(pages, site=origin or "%")
         return {url.removeprefix(origin): (State(state), reason or "") for url, state, reason in rows}
 
     def site(self, origin: str) -> Mapping[str, Any]:
