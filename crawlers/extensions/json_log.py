@@ -86,6 +86,9 @@ class JsonLog:
 def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:
     """Let the root logger write JSON where Scrapy's settings say, instead of an earlier call. All lines have *fields*.
 
+    Scrapy's own choice of the handler is private; its public `install_scrapy_root_handler` makes Scrapy replace the
+    handler, with a formatter of its own, for each crawler. `test_json_log.py` fails if this one breaks.
+
     >>> from scrapy.settings import Settings
     >>> install(Settings({"LOG_ENABLED": False}), {"crawl": "night"})
     >>> remove()

@@ -118,9 +118,9 @@ def chosen_lines(
         if (state not in STATES or state in (one.state, "enabled" if one.seed.enabled else "disabled"))
         and wanted in one.names
     ]
-    known = [one for one in chosen if value(one, figures) is not None]
-    known.sort(key=lambda one: value(one, figures), reverse=descending)
-    return [*known, *(one for one in chosen if value(one, figures) is None)]
+    values = [(value(one, figures), one) for one in chosen]
+    known = sorted((pair for pair in values if pair[0] is not None), key=lambda pair: pair[0], reverse=descending)
+    return [one for _, one in (*known, *(pair for pair in values if pair[0] is None))]
 
 
 def seed_figures(database: Database) -> SeedFigures:

@@ -40,8 +40,8 @@ MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't b
 class Wakeup:
     """At most one pending timer: the earliest wins.
 
-    This is the only private access to Scrapy: after `next_request` returned None, the engine calls it again only when a
-    download ends, or after five seconds, and there is no public way to schedule an earlier call.
+    This is private access to Scrapy, as is `json_log.install`: after `next_request` returned None, the engine calls it
+    again only when a download ends, or after five seconds, and there is no public way to schedule an earlier call.
     `tests/unit/schedulers/test_wakeup.py` fails if this one breaks.
     """
 
