@@ -127,7 +127,7 @@ class Crawl:
             on_error.callback(session.close_all)
             on_error.callback(self._never_began)
             self._stats = CrawlStats(count, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
-            on_error.callback(self._stats.close)
+            on_error.callback(self._stats.logs.close)
             self.policy = open_policy(session)
             self.sites = SitePolicies(session, settings, self.robots_token, not spec.is_foreign, spec.sites)
             self.homes = HomeAddresses(session, self.sites, self._url_filter)
@@ -188,11 +188,17 @@ class Crawl:
         return self.clock() - self.session.row.run_started_at
 
     async def round(self, *, is_stopping: bool = False) -> None:
-        """Exchange with the other workers by the store. A worker that *is_stopping* takes nothing more."""
+        """Write the logs, and exchange with the other workers by the store.
+
+        A worker that *is_stopping* takes nothing more.
+        """
         self.rounds.is_stopping = self.rounds.is_stopping or is_stopping
-        if self.rounds.is_running or self.control.failure is not None or self.session.writer.is_closed:
+        if self.control.failure is not None or self.session.writer.is_closed:
             return
         try:
+            self._stats.logs.flush()
+            if self.rounds.is_running:
+                return
             await self.rounds.run()
             await self.held.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
             await self.policy.share(self._members.last.others, self.session.reader.run, self.clock())
@@ -452,7 +458,7 @@ class Crawl:
         A crawl is finished only when all outputs are written: after a kill before that, the same command continues it.
         The error of an output is reported, and the others are written nevertheless.
         """
-        is_logged = self._writes(self._stats.close)  # even if the store fails
+        is_logged = self._writes(self._stats.logs.close)  # even if the store fails
         try:
             if not isinstance(self.control.failure, PASSING):
                 self.session.commit()

@@ -28,14 +28,14 @@ class CrawlStats:
 
     def __init__(self, inc_value: Callable[..., None], logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
         self.inc_value = inc_value
-        self._logs = logs
+        self.logs = logs
         self._warns = warns_of_home_pages
 
     def count_retry(self, page: Page, now: float) -> None:
         """Count a *page* that will be requested again."""
         self.inc_value("pages/retried")
         self._count_error(page)
-        self._logs.write(page, now, is_error=True, reason=f"{sentence(page.reason)}; will be retried")
+        self.logs.write(page, now, is_error=True, reason=f"{sentence(page.reason)}; will be retried")
 
     def count_page(self, lease: Lease, page: Page, new: int, now: float) -> None:
         """Count a *page* whose *lease* has ended, with its number of *new* URLs."""
@@ -54,7 +54,7 @@ class CrawlStats:
         if new:
             self.inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
-            self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
+            self.logs.write(page, now, is_error=page.state in UNAVAILABLE)
         is_feed = page.news is not None and page.news.kind in ANNOUNCERS  # whose policy logs details
         if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_feed:
             logger.warning("%s is not available: %s", page.url, sentence(page.reason))
@@ -66,8 +66,4 @@ class CrawlStats:
         """Count a robots.txt that can't be read; *status* is 0 if there was no response."""
         self.inc_value("robots/failed")
         url = f"{site}/robots.txt"
-        self._logs.write(Page(0, url, 0, State.FAILED, status, reason or Reason.STATUS.of(status)), now, is_error=True)
-
-    def close(self) -> None:
-        """Close the logs."""
-        self._logs.close()
+        self.logs.write(Page(0, url, 0, State.FAILED, status, reason or Reason.STATUS.of(status)), now, is_error=True)

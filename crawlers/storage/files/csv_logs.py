@@ -1,4 +1,7 @@
-"""Writes the two CSV logs of RCCrawler: all responses in one, all errors in the other."""
+"""Writes the two CSV logs of RCCrawler: all responses in one, all errors in the other.
+
+To look for a file and to append to it takes longer than to make a line: lines are written many at a time.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from crawlers.reasons import sentence
 from crawlers.storage.files.cells import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlers.items import Page
 
@@ -35,6 +38,7 @@ class _Log(WatchedFileHandler):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, encoding="utf-8", errors="backslashreplace")
+        self.rows: list[tuple[object, ...]] = []  # that are not written yet
 
     def _open(self) -> io.TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +46,7 @@ class _Log(WatchedFileHandler):
         try:
             fcntl.flock(stream, fcntl.LOCK_EX)  # only one process writes the headings
             if os.fstat(stream.fileno()).st_size == 0:
-                os.write(stream.fileno(), _line(COLUMNS).encode())
+                os.write(stream.fileno(), _lines([COLUMNS]).encode())
             fcntl.flock(stream, fcntl.LOCK_UN)
         except OSError:
             stream.close()
@@ -53,6 +57,13 @@ class _Log(WatchedFileHandler):
         """Raise the error that is being handled."""
         raise
 
+    def write_rows(self) -> None:
+        """Append the rows to the file. Raises `OSError`."""
+        if self.rows:
+            lines = _lines(self.rows)
+            self.rows.clear()
+            self.handle(makeLogRecord({"msg": lines}))
+
 
 class CsvLogs:
     """Appends one line per page; a path of None disables that log. Raises `ConfigError` if a file can't be written."""
@@ -62,22 +73,27 @@ class CsvLogs:
         self._errors = _opened(errors, "ERROR_LOG_FILE")
 
     def write(self, page: Page, now: float, *, is_error: bool, reason: str = "") -> None:
-        """Log *page* at *now*, seconds since 1970. Raises `StoreError` if the logs can't be written."""
+        """Log *page* at *now*, seconds since 1970; its lines are written by `flush`."""
         moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
         texts = (guarded(page.url), guarded(reason or sentence(page.reason)))
-        record = makeLogRecord({"msg": _line((moment, page.state.name.lower(), page.status, page.level, *texts))})
-        try:
-            for log in (*self._common, *(self._errors if is_error else ())):
-                log.handle(record)
-        except OSError as error:
-            raise _failed(error) from error
+        for log in (*self._common, *(self._errors if is_error else ())):
+            log.rows.append((moment, page.state.name.lower(), page.status, page.level, *texts))
+
+    def flush(self) -> None:
+        """Write the lines of all pages so far. Raises `StoreError` if the logs can't be written."""
+        self._call(_Log.write_rows)
 
     def close(self) -> None:
-        """Close both files. Raises `StoreError` if they can't be written."""
+        """Close both files, with the lines of all pages. Raises `StoreError` if they can't be written."""
+        self._call(_Log.close, _Log.write_rows)
+
+    def _call(self, *methods: Callable[[_Log], None]) -> None:
+        """Call *methods* of each log, the last one first."""
         try:
             with ExitStack() as stack:
                 for log in (*self._common, *self._errors):
-                    stack.callback(log.close)
+                    for method in methods:
+                        stack.callback(method, log)
         except OSError as error:
             raise _failed(error) from error
 
@@ -89,10 +105,10 @@ def _opened(path: Path | None, setting: str) -> list[_Log]:
         raise ConfigError(f"{setting}={path}: {error.strerror}; make it writable or name another file") from error
 
 
-def _line(row: Sequence[object]) -> str:
-    line = io.StringIO(newline="")
-    csv.writer(line).writerow(row)
-    return line.getvalue()
+def _lines(rows: Iterable[Sequence[object]]) -> str:
+    lines = io.StringIO(newline="")
+    csv.writer(lines).writerows(rows)
+    return lines.getvalue()
 
 
 def _failed(error: OSError) -> StoreError:

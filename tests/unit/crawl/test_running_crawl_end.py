@@ -175,6 +175,17 @@ def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, mon
     check_failure(crawl, StoreError, "the file was removed")
 
 
+def test_logs_are_written_in_each_round_and_at_the_end(opened, tmp_path):
+    log = tmp_path / "common.csv"
+    crawl = opened(COMMON_LOG_FILE=str(log))
+    lines = []
+    crawl.end(crawl.lease(), "/a", "/b")
+    for step in (crawl.round, lambda: crawl.end(crawl.lease()), crawl.close):
+        step()
+        lines.append(log.read_text("utf-8").count("\n"))
+    assert lines == [2, 2, 3]
+
+
 # Levels of orders that are not breadth-first
 
 

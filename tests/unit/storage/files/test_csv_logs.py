@@ -25,6 +25,8 @@ def write_many(path, name, number, barrier):
     barrier.wait()
     for count in range(number):
         logs.write(PAGE, float(count), is_error=False, reason=f"{name}-{count}{LONG}")
+        if count % 3 == 0:
+            logs.flush()
     logs.close()
 
 
@@ -60,10 +62,13 @@ def test_file_that_was_moved_is_followed_by_a_new_one(tmp_path):
     path = tmp_path / "common.csv"
     logs = CsvLogs(path, None)
     logs.write(PAGE, 10.0, is_error=False)
+    logs.flush()
     path.rename(tmp_path / "old.csv")
-    logs.write(PAGE, 20.0, is_error=False)
+    for now in (20.0, 30.0):
+        logs.write(PAGE, now, is_error=False)
     logs.close()
-    assert len(rows_of(tmp_path / "old.csv")) == len(rows_of(path)) == 2
+    times = [[row[0] for row in rows_of(one)[1:]] for one in (tmp_path / "old.csv", path)]
+    assert [[one[17:23] for one in some] for some in times] == [["10.000"], ["20.000", "30.000"]]
 
 
 def test_file_that_cannot_be_written_is_named(tmp_path):
@@ -77,5 +82,6 @@ def test_full_disk_is_an_error_of_the_store(tmp_path):
     logs = CsvLogs(path, None)
     path.unlink()
     path.symlink_to("/dev/full")
+    logs.write(PAGE, 10.0, is_error=False)
     with pytest.raises(StoreError, match="No space left on device; free some space"):
-        logs.write(PAGE, 10.0, is_error=False)
+        logs.flush()
