@@ -29,7 +29,9 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
 from crawlers.algorithms.urls.keys import page_key
+from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
@@ -57,7 +59,8 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[QueuedFrontier, list[int
         rows = [SiteRow(0, f"http://www.host{n}.test", 1, None, DELAY_S) for n in range(sites)]
         crawl = crawls.begin(database, "bench", "bench", rows, {}, 0.0)
         writer = Writer(database)
-        frontier = QueuedFrontier(database, writer, crawl.id, RoundRobin(), BREADTH_FIRST, **limits)
+        store = SqlFrontierStore(database, writer, crawl.id, looks_back=False)
+        frontier = QueuedFrontier(store, BREADTH_FIRST, PullBudget(RoundRobin(), 0, records=False), **limits)
         for row in crawl.sites:
             frontier.open_site(SiteRow(row.id, row.site, 1, None, DELAY_S), 0.0)
         yield frontier, [row.id for row in crawl.sites], writer

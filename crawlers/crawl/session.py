@@ -25,7 +25,9 @@ from crawlers.crawl.membership import Membership
 from crawlers.crawl.rewards import Rewards
 from crawlers.crawl.spec import check_order
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
+from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
@@ -122,7 +124,6 @@ class CrawlSession:
         check_order(settings.get("ORDER"), order, mission, rule)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = mission.counts_rewards
-        self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
         self._settings = settings
         self.most_sites = MOST_SITES
         self._leader_of = mission.leader_of
@@ -189,19 +190,21 @@ class CrawlSession:
             self._site_ids = ReservedIds(self.writer, site, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve(SITE_BLOCK)  # more of them will be discovered
+            looks_back = not self.goes_by_level
+            store = SqlFrontierStore(self.database, self.writer, self.row.id, looks_back=looks_back)
             self.frontier = QueuedFrontier(
-                self.database,
-                self.writer,
-                self.row.id,
-                rule,
+                store,
                 self._order,
+                PullBudget(
+                    rule,
+                    mission.page_budget,
+                    patience,
+                    records=counts_rewards or mission.page_budget > 0 or mission.topic is not None,
+                    worker_id=self.row.worker_id,
+                ),
                 reason_against=reason_against,
                 cache_urls=cache_urls,
                 head_urls=max(1, cache_urls // URLS_PER_WAITING_URL),
-                page_budget=mission.page_budget,
-                patience=patience,
-                records_pulls=self._records_pulls,
-                worker_id=self.row.worker_id,
                 is_divided=self.members.is_divided and scores is not None,
             )
             self.rewards = Rewards(
@@ -305,7 +308,7 @@ class CrawlSession:
 
     def recall_pulls(self) -> None:
         """Report the pulls of earlier runs and of other workers to the rules."""
-        if not self._records_pulls:
+        if not self.frontier.budget.records:
             return
         with self.database.read() as connection:
             last = self.members.after_pulls = workers.last_pulls(connection, self.row.id)

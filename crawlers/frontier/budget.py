@@ -44,12 +44,12 @@ class PullBudget:
         records: bool,
         worker_id: int | None = None,
     ) -> None:
-        self._rule = rule
+        self.rule = rule
         self._page_budget = page_budget
         self._patience = patience
         self._waits = page_budget > 0 and patience.waits
-        self._records = records
-        self._worker_id = worker_id
+        self.records = records
+        self.worker_id = worker_id
         self._granted = 0 if page_budget else UNLIMITED
         self._in_flight = 0
         self._ended = 0
@@ -105,7 +105,7 @@ class PullBudget:
 
     def is_close_to_best(self, arm: Hashable) -> bool:
         """Return whether the index of the site *arm* is so near the best that a patient crawl chooses it."""
-        return self._rule.is_close_to_best(arm, self._patience.index_share)
+        return self.rule.is_close_to_best(arm, self._patience.index_share)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule; return their number.
@@ -115,8 +115,8 @@ class PullBudget:
         """
         before = self._learnt
         for pull in pulls:
-            self._rule.record_pull(pull.site_id)
-            self._rule.record_reward(pull.site_id, pull.reward)
+            self.rule.record_pull(pull.site_id)
+            self.rule.record_reward(pull.site_id, pull.reward)
             self._learnt += 1
         if self._began_at is None:
             self._known_before = self._learnt
@@ -129,7 +129,7 @@ class PullBudget:
 
     def record_pull(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight += 1
-        self._rule.record_pull(site.id)
+        self.rule.record_pull(site.id)
         if site.shares is not None:
             site.shares.record_request(lease.queue)
 
@@ -137,13 +137,13 @@ class PullBudget:
         """End the pull of *lease*, and add its rows to *changes*."""
         self._in_flight -= 1
         self._ended += 1
-        self._rule.record_reward(site.id, reward.amount)
-        if self._records:
-            changes.add(PullRow(site.id, lease.id, reward.amount, now, self._worker_id))
+        self.rule.record_reward(site.id, reward.amount)
+        if self.records:
+            changes.add(PullRow(site.id, lease.id, reward.amount, now, self.worker_id))
             changes.add(*(CountedKeyRow(site.id, key) for key in sorted(reward.keys)))
 
     def cancel_pull(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight -= 1
-        self._rule.cancel_pull(site.id)
+        self.rule.cancel_pull(site.id)
         if site.shares is not None:
             site.shares.cancel_request(lease.queue)

@@ -19,13 +19,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.bandits.patience import NO_PATIENCE
 from crawlers.algorithms.ranking.link_values import MOST_COMPARED
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
-from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.queues.heap_queue import HeapQueue
@@ -34,7 +32,6 @@ from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
-from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, Lease, Origin, QueueEntry
 from crawlers.items import State
 from crawlers.reasons import Reason
@@ -45,11 +42,11 @@ from crawlers.storage.worker_status import Wait
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from crawlers.algorithms.bandits.patience import Patience
-    from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.frontier.budget import PullBudget
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.site_queue import PageQueue
+    from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import (
         Candidate,
         Decision,
@@ -59,12 +56,10 @@ if TYPE_CHECKING:
         SiteStart,
     )
     from crawlers.items import Page, QueueSlot, Target
-    from crawlers.storage.database import Database
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.pulls import Pull
     from crawlers.storage.schema.message_tables import Message
     from crawlers.storage.site_rows import SiteRow
-    from crawlers.storage.writer import Writer
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond
@@ -76,43 +71,33 @@ SOON_S = 10.0  # a site that is due within this time can use a part of the budge
 class QueuedFrontier:
     """A frontier of one process, whose URLs are rows of the store; tests/contracts has its contract.
 
-    *reason_against* returns why a new URL must not be fetched, or None; it is called once per URL. *cache_urls* bounds
-    the known URLs in memory, *head_urls* the waiting ones; *page_budget* the downloads of the crawl, if it is not 0.
-    With a budget, *patience* says whether the crawl waits for good sites. With *records_pulls* each pull is written to
-    the store, as one of the worker *worker_id*.
+    *budget* has the rule that chooses the site. *reason_against* returns why a new URL must not be fetched, or None; it
+    is called once per URL. *cache_urls* bounds the known URLs in memory, *head_urls* the waiting ones. The crawl
+    *is_divided* if others work on it: see `Scoring`.
     """
 
     def __init__(
         self,
-        database: Database,
-        writer: Writer,
-        crawl_id: int,
-        rule: SiteRule,
+        store: SqlFrontierStore,
         order: PageOrder,
+        budget: PullBudget,
         *,
         reason_against: Callable[[Target], str | None] = lambda target: None,
         cache_urls: int = 12_000_000,
         head_urls: int = 100_000,
-        page_budget: int = 0,
-        patience: Patience = NO_PATIENCE,
-        records_pulls: bool = False,
-        worker_id: int | None = None,
         is_divided: bool = False,
     ) -> None:
-        looks_back = order.scores is not None or order.link_values is not None
-        store = self.store = SqlFrontierStore(database, writer, crawl_id, looks_back=looks_back)
-        self._rule = rule
+        self.store = store
+        self._rule = budget.rule
         self._order = order
-        self.budget = PullBudget(rule, page_budget, patience, records=records_pulls, worker_id=worker_id)
-        self._records_pulls = records_pulls
+        self.budget = budget
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
-        self.schedule = SiteSchedule(rule, self.budget, self._refill, in_order=order.finishes_each_priority)
+        self.schedule = SiteSchedule(budget, self._refill, in_order=order.finishes_each_priority)
         self._scoring: Scoring | None = None
         if order.scores is not None:
-            self._scoring = Scoring(
-                order.scores, store, self.schedule.sites, self._held, worker_id or 0, is_divided=is_divided
-            )
+            of_crawl = (store, self.schedule.sites, self._held, budget.worker_id or 0)
+            self._scoring = Scoring(order.scores, *of_crawl, is_divided=is_divided)
         self._learning: LinkLearning | None = None
         if order.link_values is not None:
             self._learning = LinkLearning(order.link_values, store)
@@ -177,11 +162,12 @@ class QueuedFrontier:
 
     def load_sites(self, site_ids: Sequence[int]) -> list[SiteStart]:
         """Return all that the store knows of each of these sites, which are not open; may be called in any thread."""
-        has_pulls = self._records_pulls
         room, head_urls = self._discovery.room, self._discovery.head_urls
         is_divided = self._scoring is not None and self._scoring.is_divided
         limits = {"room": room, "head_urls": head_urls}
-        return read_starts(self.store, self._order, site_ids, **limits, has_pulls=has_pulls, is_divided=is_divided)
+        return read_starts(
+            self.store, self._order, site_ids, **limits, has_pulls=self.budget.records, is_divided=is_divided
+        )
 
     def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float, changes: ChangeSet) -> None:
         """Add the rows to *changes* that let the workers of the sites of *targets* queue these, on level 0.

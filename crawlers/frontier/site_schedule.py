@@ -19,7 +19,6 @@ from crawlers.storage.worker_status import Wait
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Hashable, Iterator, Set
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.frontier.budget import PullBudget
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.values import QueueEntry
@@ -45,20 +44,19 @@ MOST_LOOKED_AT = 1_000  # sites per call of `spare`, so that it takes less than 
 
 
 class SiteSchedule:
-    """The sites, and those of them from which the *rule* may choose.
+    """The sites, and those of them from which the rule may choose.
 
-    *pulls* says whether the crawl waits for the best sites: a site that sleeps then rests, as its rule calls it, until
-    some time after it was opened or last leased. This bounds every wait, whatever the site waits for: its delay,
-    robots.txt, a response, or a retry. *refill* fills the empty queues of a site whose further URLs are in the store.
+    *pulls* has the rule, and says whether the crawl waits for the best sites: a site that sleeps then rests, as its
+    rule calls it, until some time after it was opened or last leased. This bounds every wait, whatever the site waits
+    for: its delay, robots.txt, a response, or a retry. *refill* fills the empty queues of a site whose further URLs are
+    in the store.
     With *in_order* a site sleeps while one of its nearer pages is in flight.
     """
 
-    def __init__(
-        self, rule: SiteRule, pulls: PullBudget, refill: Callable[[SiteQueue], None], *, in_order: bool
-    ) -> None:
+    def __init__(self, pulls: PullBudget, refill: Callable[[SiteQueue], None], *, in_order: bool) -> None:
         self.sites: dict[int, SiteQueue] = {}
         self._ids: dict[str, int] = {}  # of sites, by name
-        self._rule = rule
+        self._rule = pulls.rule
         self._pulls = pulls
         self._refill = refill
         self._in_order = in_order

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import text
 
+from crawlers.algorithms.bandits.patience import NO_PATIENCE, Patience
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
+from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -99,17 +102,27 @@ class Engine:
         self.crawl_id = crawls.begin(self.database, "test", "test", (), {}, 0.0).id
         return self
 
-    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
+    def frontier(
+        self,
+        order: PageOrder | None = None,
+        rule: SiteRule | None = None,
+        page_budget: int = 0,
+        patience: Patience = NO_PATIENCE,
+        *,
+        records_pulls: bool = False,
+        **limits: Any,
+    ) -> QueuedFrontier:
         """Return a frontier, breadth first without an *order*, with all of its page budget, like a lone worker.
 
         The previous one counts as killed after its last commit, which has everything that is not lost.
         """
         self.held.flush()
-        choice = (rule or RoundRobin(), order or BREADTH_FIRST)
-        frontier = QueuedFrontier(self.database, self.held, self.crawl_id, *choice, **limits)  # type: ignore[arg-type]
-        if "page_budget" in limits:
-            frontier.budget.grant(limits["page_budget"])
-        return frontier
+        order = order or BREADTH_FIRST
+        looks_back = not order.finishes_each_priority
+        store = SqlFrontierStore(self.database, self.held, self.crawl_id, looks_back=looks_back)  # type: ignore[arg-type]
+        budget = PullBudget(rule or RoundRobin(), page_budget, patience, records=records_pulls)
+        budget.grant(page_budget)
+        return QueuedFrontier(store, order, budget, **limits)
 
     def new_site(self) -> int:
         """Return the id of a new site."""

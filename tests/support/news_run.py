@@ -24,7 +24,9 @@ from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
 from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
+from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
 from crawlers.storage import crawls
@@ -99,11 +101,9 @@ class Crawl:
         self.writer = Writer(database, batch_s=0.001)
         self.commits = WatchedCommits(self.writer)
         self.frontier = QueuedFrontier(
-            database,
-            self.writer,
-            begun.id,
-            RoundRobin(),
+            SqlFrontierStore(database, self.writer, begun.id, looks_back=True),
             ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)),
+            PullBudget(RoundRobin(), 0, records=False),
             reason_against=lambda url: self.policy.reason_against(url),
         )
         self.frontier.open_site(SiteRow(row.id, SITE, 99, None, 0.0), NOW)

@@ -16,7 +16,9 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.urls.resolution import resolve
+from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate, Decision, Lease
 from crawlers.items import Page, State
 from crawlers.storage import crawls, messages, workers
@@ -155,8 +157,10 @@ class Workers:
         has_cash = order.scores is not None and order.scores.carries_cash
         limit = SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)
         held = HeldWriter(self.database, partial(self._refuse, limit))
-        options = {"worker_id": number, "is_divided": order.scores is not None}
-        frontier = QueuedFrontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
+        looks_back = not order.finishes_each_priority
+        store = SqlFrontierStore(self.database, held, self.crawl_id, looks_back=looks_back)  # type: ignore[arg-type]
+        budget = PullBudget(Best(), 0, records=False, worker_id=number)
+        frontier = QueuedFrontier(store, order, budget, is_divided=order.scores is not None)
         frontier.elsewhere.update(host(place) for place in range(self.places))
         self.workers[number] = Worker(number, frontier, order, held)
         return self.workers[number]
