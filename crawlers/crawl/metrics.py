@@ -2,7 +2,8 @@
 
 Names follow https://prometheus.io/docs/practices/naming/: base units, and `_total` for what only grows. Labels have few
 values, all known beforehand, because each value is a time series: no host, no URL, no text of a server. A crawl is
-measured a little at a time: many sites or a large store must not hold it up.
+measured a little at a time: many sites or a large store must not hold it up. Numbers become metrics when they are
+asked for, in the thread that serves them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -30,16 +31,25 @@ from crawlers.storage.queries import oldest_waiting
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from prometheus_client.core import Metric
 
     from crawlers.crawl.running_crawl import Crawl
-
+    from crawlers.storage.writer import Commits
 
 LABELS = ("crawl", "worker")  # of all metrics, before their own
 LATENESS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # limits of buckets
 PAGE_STATES = [*(state.name.lower() for state in State if state is not State.WAITING), "not_modified"]
+COUNTERS = (  # their stats and texts
+    ("crawlers_urls_found_total", "pages/found", "URLs that were first seen on pages of this worker."),
+    ("crawlers_retries_total", "pages/retried", "Responses and failures after which the URL was queued again."),
+    ("crawlers_robots_errors_total", "robots/failed", "robots.txt files that could not be read."),
+    ("crawlers_received_bytes_total", "downloader/response_bytes", "Bytes of responses, as transferred."),
+    ("crawlers_sent_bytes_total", "downloader/request_bytes", "Bytes of requests."),
+    ("crawlers_requests_total", "downloader/request_count", "Requests, those for robots.txt included."),
+    ("crawlers_reward_total", "harvest/reward", "Rewards of pages, by REWARD; 0 if the mission counts none."),
+)
 DOCUMENTS = {"new": "news/documents", "changed": "news/changed", "duplicate": "news/duplicates"}  # stats by outcome
 
 LOOK_S = 1.0  # between two readings of the numbers that are at hand
@@ -48,8 +58,26 @@ QUERY_S = 30.0  # between two queries of the store
 PAUSE_FACTOR = 50  # the pause between two counts or queries, at least, as a multiple of the duration of the last one
 
 
+class Measured(NamedTuple):
+    """The *values* of a counter or gauge by those of its *label*, or its only value."""
+
+    name: str
+    text: str
+    values: Mapping[str, float]
+    label: str = ""
+
+
+class Reading(NamedTuple):
+    """The numbers of a crawl at one time."""
+
+    measured: tuple[Measured, ...]
+    late_counts: tuple[int, ...]  # within each limit, and beyond all
+    late_s: float
+    commits: Commits
+
+
 class CrawlMetrics(Collector):
-    """The metrics of *crawl*, as of the last look; other threads see only these, which nobody changes.
+    """The metrics of *crawl*, as of the last reading; other threads see only this, which nobody changes.
 
     *stats* returns the stats of the run, see docs/reference/stats.md: those that are not counted yet are 0. *timer*
     returns the seconds of any monotonic clock.
@@ -69,11 +97,36 @@ class CrawlMetrics(Collector):
         self._late_s = 0.0
         self._pages: Counter[State] = Counter()  # of the sites of this worker; leased ones wait
         self._oldest_found_at: float | None = None  # seconds since 1970, of the URL that has waited longest
-        self._metrics: Sequence[Metric] = ()
         self._work()
 
     def collect(self) -> Iterator[Metric]:
-        return iter(self._metrics)
+        measured, late_counts, late_s, commits = self._reading
+        info = GaugeMetricFamily(
+            "crawlers_worker_info",
+            "1 while the worker runs; mission and version are labels.",
+            labels=(*LABELS, "mission", "version"),
+        )
+        info.add_metric((*self._labels, self._mission, __version__), 1)
+        yield info
+        for name, text, values, label in measured:
+            kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+            metric = kind(name, text, labels=(*LABELS, label) if label else LABELS)
+            for value, number in values.items():
+                metric.add_metric((*self._labels, value) if label else self._labels, number)
+            yield metric
+        lateness = HistogramMetricFamily(
+            "crawlers_reactor_lateness_seconds",
+            "How late a timer of 0.1 s fires: so long a computation kept the worker from its downloads.",
+            labels=LABELS,
+        )
+        limits = (*map(str, LATENESS_S), "+Inf")
+        lateness.add_metric(self._labels, list(zip(limits, accumulate(late_counts), strict=True)), late_s)
+        yield lateness
+        durations = SummaryMetricFamily(
+            "crawlers_commit_seconds", "Durations of the writer's transactions: their number and sum.", labels=LABELS
+        )
+        durations.add_metric(self._labels, commits.number, commits.seconds)
+        yield durations
 
     def step(self, late_s: float) -> None:
         """Record that a timer fired *late_s* >= 0 too late, and do a part of the work; to be called often."""
@@ -89,120 +142,68 @@ class CrawlMetrics(Collector):
             self._sum_at = ended + max(SUM_S, PAUSE_FACTOR * (ended - now))
         if now >= self._look_at:
             self._look_at = now + LOOK_S
-            self._metrics = self._look()
+            self._reading = self._read()
 
-    def _look(self) -> list[Metric]:
-        """Read the numbers that are at hand."""
+    def _read(self) -> Reading:
+        """Return the numbers that are at hand."""
         writer, frontier, stats = self._crawl.session.writer, self._crawl.frontier, self._stats()
         pages, leases, commits, found_at = self._pages, frontier.leases, writer.commits, self._oldest_found_at
         waiting = max(0, pages[State.WAITING] - leases)  # the sum is older than the leases
         urls = {**{state.name.lower(): pages[state] for state in State}, "waiting": waiting, "leased": leases}
         waits = frontier.schedule.wait_counts()
-        info = GaugeMetricFamily(
-            "crawlers_worker_info",
-            "1 while the worker runs; mission and version are labels.",
-            labels=(*LABELS, "mission", "version"),
-        )
-        info.add_metric((*self._labels, self._mission, __version__), 1)
-        lateness = HistogramMetricFamily(
-            "crawlers_reactor_lateness_seconds",
-            "How late a timer of 0.1 s fires: so long a computation kept the worker from its downloads.",
-            labels=LABELS,
-        )
-        limits = (*map(str, LATENESS_S), "+Inf")
-        lateness.add_metric(self._labels, list(zip(limits, accumulate(self._late_counts), strict=True)), self._late_s)
-        durations = SummaryMetricFamily(
-            "crawlers_commit_seconds", "Durations of the writer's transactions: their number and sum.", labels=LABELS
-        )
-        durations.add_metric(self._labels, commits.number, commits.seconds)
-
-        def counter(name: str, stat: str, text: str) -> Metric:
-            return self._metric(CounterMetricFamily, name, text, {(): stats.get(stat, 0)})
-
-        def counters(name: str, label: str, of: Mapping[str, str], text: str) -> Metric:
-            values: dict[tuple[str, ...], float] = {(value,): stats.get(stat, 0) for value, stat in of.items()}
-            return self._metric(CounterMetricFamily, name, text, values, label)
-
-        gauge = partial(self._metric, GaugeMetricFamily)
-        return [
-            info,
-            counters(
+        measured = (
+            Measured(
                 "crawlers_pages_total",
-                "state",
-                {state: f"pages/{state}" for state in PAGE_STATES},
                 "Pages that ended, by state; not_modified are revisits that the server answered with 304.",
-            ),
-            counter("crawlers_urls_found_total", "pages/found", "URLs that were first seen on pages of this worker."),
-            counter(
-                "crawlers_retries_total",
-                "pages/retried",
-                "Responses and failures after which the URL was queued again.",
-            ),
-            counters(
-                "crawlers_errors_total",
-                "reason",
-                {kind: f"errors/{kind}" for kind in ErrorClass},
-                "Downloads that were refused or failed, those that are retried included, by the class of the reason.",
-            ),
-            counter("crawlers_robots_errors_total", "robots/failed", "robots.txt files that could not be read."),
-            counter(
-                "crawlers_received_bytes_total", "downloader/response_bytes", "Bytes of responses, as transferred."
-            ),
-            counter("crawlers_sent_bytes_total", "downloader/request_bytes", "Bytes of requests."),
-            counter("crawlers_requests_total", "downloader/request_count", "Requests, those for robots.txt included."),
-            counter(
-                "crawlers_reward_total",
-                "harvest/reward",
-                "Rewards of pages, by REWARD; 0 if the mission counts none.",
-            ),
-            counters("crawlers_documents_total", "outcome", DOCUMENTS, "Articles of a news crawl."),
-            gauge(
-                "crawlers_urls",
-                "URLs of the sites of this worker, by state; leased ones are in flight.",
-                {(state,): number for state, number in urls.items()},
+                {state: stats.get(f"pages/{state}", 0) for state in PAGE_STATES},
                 "state",
             ),
-            gauge(
-                "crawlers_sites",
-                "Sites of this worker, by what their next download waits for.",
-                {(wait.name.lower(),): waits.get(wait, 0) for wait in Wait},
-                "waits_for",
+            Measured(
+                "crawlers_errors_total",
+                "Downloads that were refused or failed, those that are retried included, by the class of the reason.",
+                {kind: stats.get(f"errors/{kind}", 0) for kind in ErrorClass},
+                "reason",
             ),
-            gauge(
-                "crawlers_oldest_waiting_url_age_seconds",
-                "Age of the URL of the crawl that has waited longest since it was found; missing if none waits.",
-                {} if found_at is None else {(): max(0.0, self._crawl.clock() - found_at)},
-            ),
-            self._metric(
-                CounterMetricFamily,
-                "crawlers_rule_decisions_total",
-                "Times that the site rule was asked for a site, by outcome.",
-                {(outcome,): number for outcome, number in frontier.schedule.rule_decisions._asdict().items()},
+            Measured(
+                "crawlers_documents_total",
+                "Articles of a news crawl.",
+                {outcome: stats.get(stat, 0) for outcome, stat in DOCUMENTS.items()},
                 "outcome",
             ),
-            lateness,
-            gauge(
+            *(Measured(name, text, {"": stats.get(stat, 0)}) for name, stat, text in COUNTERS),
+            Measured(
+                "crawlers_urls",
+                "URLs of the sites of this worker, by state; leased ones are in flight.",
+                urls,
+                "state",
+            ),
+            Measured(
+                "crawlers_sites",
+                "Sites of this worker, by what their next download waits for.",
+                {wait.name.lower(): waits.get(wait, 0) for wait in Wait},
+                "waits_for",
+            ),
+            Measured(
+                "crawlers_oldest_waiting_url_age_seconds",
+                "Age of the URL of the crawl that has waited longest since it was found; missing if none waits.",
+                {} if found_at is None else {"": max(0.0, self._crawl.clock() - found_at)},
+            ),
+            Measured(
+                "crawlers_rule_decisions_total",
+                "Times that the site rule was asked for a site, by outcome.",
+                frontier.schedule.rule_decisions._asdict(),
+                "outcome",
+            ),
+            Measured(
                 "crawlers_writer_queue_changes",
                 "Change sets that are submitted to the writer and not committed; a page is one.",
-                {(): writer.submitted - writer.committed},
+                {"": writer.submitted - writer.committed},
             ),
-            durations,
-            gauge("crawlers_last_commit_seconds", "Duration of the writer's last transaction.", {(): commits.last_s}),
-        ]
-
-    def _metric(
-        self,
-        kind: type[CounterMetricFamily | GaugeMetricFamily],
-        name: str,
-        text: str,
-        values: Mapping[tuple[str, ...], float],
-        *label: str,
-    ) -> Metric:
-        """Return a metric with its *values* by its own *label*, if it has one."""
-        metric = kind(name, text, labels=(*LABELS, *label))
-        for own, value in values.items():
-            metric.add_metric((*self._labels, *own), value)
-        return metric
+            Measured(
+                "crawlers_last_commit_seconds", "Duration of the writer's last transaction.", {"": commits.last_s}
+            ),
+        )
+        return Reading(measured, tuple(self._late_counts), self._late_s, commits)
 
     @property
     def needs_query(self) -> bool:
