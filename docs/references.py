@@ -71,8 +71,8 @@ def settings_page() -> str:
         if one.group != group:
             group = one.group
             parts += [f"# {group}", texts.get(group, "")]
-        text = texts.get(name) or f"{one.help[:1].upper()}{one.help[1:]}."
-        parts += [f"## {name}", _default(one.default, f" {one.kind.description}."), text]
+        phrase = f"{one.help[:1].upper()}{one.help[1:]}."
+        parts += [f"## {name}", _default(one.default, f" {one.kind.description}."), phrase, texts.get(name, "")]
     for name in (name for name in vars(settings) if name.isupper() and name not in SETTINGS):
         parts += [f"## {name}", _default(vars(settings)[name], ""), texts.get(name, "")]
     return page("Settings", parts)

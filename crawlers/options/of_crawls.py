@@ -31,7 +31,7 @@ THE_CRAWL = group(
     ),
     Setting("CRAWL", "", Text("A name"), MACHINE).says("name of the crawl; empty: the spider's name"),
     Setting("RULE", "", Choice(of="algorithms.bandits.site_rules:RULES"), RESULTS).says(
-        "which site next, see docs/explanation/bandits.md; empty: chosen by PROFILE"
+        "which site next; empty: chosen by PROFILE"
     ),
     Setting("PROFILE", "", Choice(of="inputs.rule_settings:PROFILES"), RESULTS).says(
         "kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin, auto in extlinks"
@@ -69,17 +69,17 @@ POLITENESS = group(
         "downloads at a time from a site, unless hosts.txt states another number"
     ),
     Setting("SITE_DELAY_SECONDS", 1.0, Number()).says(
-        "seconds between the starts of two downloads from a site, likewise"
+        "seconds between the starts of two downloads from a site, unless hosts.txt states another delay"
     ),
     Setting("ROBOTS_MAX_DELAY_SECONDS", 60.0, Number(), RESULTS).says("a longer Crawl-delay is reduced to this"),
     Setting("ROBOTS_REST_SECONDS", 300.0, Number()).says(
-        "before a robots.txt that could not be read is requested again; doubles each time"
+        "seconds before a robots.txt that could not be read is requested again; doubles each time; 0: never"
     ),
     Setting("REFUSE_PRIVATE_ADDRESSES", True, Switch(), MACHINE).says(
         "no connections into private networks, except those of the listed sites"
     ),
     Setting("RETRY_BACKOFF_SECONDS", 1.0, Number()).says(
-        "before the first retry of a failed download; doubles each time"
+        "seconds before the first retry of a failed download; doubles each time"
     ),
     Setting("RETRY_REST_TIMES", 10, Whole()).says("retries after a response with status 429 or 503"),
 )
@@ -108,8 +108,7 @@ FETCHED = group(
     ).says("content types of pages"),
     Setting("IGNORED_EXTENSIONS", _EXTENSIONS, Names("Extensions")).says("never requested"),
     Setting("URL_INCLUDE", [], Names("Expressions"), RESULTS).says(
-        "Expressions of RE2 that are searched in normal forms of URLs, with commas between them; see "
-        "docs/reference/settings.md; only URLs that contain one of them are fetched; empty: all"
+        "expressions of RE2 with commas between them; only URLs whose normal form contains one are fetched; empty: all"
     ),
     Setting("URL_EXCLUDE", [], Names("Expressions"), RESULTS).says("URLs that contain one of them are not fetched"),
     Setting("TRAPS_ENABLED", True, Switch()).says("cut calendars, session ids and other endless parts of sites"),
@@ -123,7 +122,7 @@ SITEMAPS = group(
 RULES = group(
     "Rules",
     Setting("RULE_WAIT_SECONDS", 30.0, Number(), RESULTS).says(
-        "that a crawl with a budget waits for a site after its last request; 0: never"
+        "seconds that a crawl with a budget waits for a site after its last request; 0: never"
     ),
     Setting("ROUNDROBIN_QUANTUM_PAGES", 1, Whole(least=1), RESULTS).says("pages of a site per turn"),
     Setting("ROUNDROBIN_QUANTUM_SECONDS", 0.0, Number(), RESULTS).says("seconds of a turn; 0: only the pages count"),

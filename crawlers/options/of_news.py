@@ -27,7 +27,7 @@ NEWS = group(
     ),
     Setting("FEED_POLLS_PER_SECOND", 1.0, Number(above=True)).says("polls of all feeds and hubs together, on average"),
     Setting("FEED_MIN_SECONDS", 300.0, Number(above=True)).says("seconds between two polls of a feed, at least"),
-    Setting("FEED_MAX_SECONDS", 21600.0, Number(above=True)).says("likewise, at most"),
+    Setting("FEED_MAX_SECONDS", 21600.0, Number(above=True)).says("seconds between two polls of a feed, at most"),
     Setting("NEWS_ITERATION_PAGES", 1000, Whole()).says("downloads of an iteration; 0: not limited by number"),
     Setting("NEWS_ALARM_HOURS", 24.0, Number()).says(
         "hours that a feed may fail, or the start page and all feeds of a source"

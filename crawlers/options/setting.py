@@ -23,7 +23,10 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting; *help* is a phrase, which stands in docs/reference/settings.md unless docs/details has a text."""
+    """A setting; *help* is a phrase with the unit, and with what 0 or an empty value means, if it means something else.
+
+    Its text in docs/details/settings.md says what else there is to know.
+    """
 
     name: str
     default: Any
