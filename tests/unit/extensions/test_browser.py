@@ -1,8 +1,10 @@
-"""A page fails by its own fault only; if its browser is closed or killed, it may be rendered again."""
+"""A page fails by its own fault only, and no browser renders two pages at a time."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +13,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawlers.extensions import browser as module
-from crawlers.extensions.browser import Browser, Chromium
+from crawlers.extensions.browser import Browser, Chromium, Chromiums, rendering_bytes
 from crawlers.items import LEASE, State
 from crawlers.schedulers.failures import failure_of
 from tests.support.opened_crawl import project_settings
@@ -106,3 +108,112 @@ def test_page_whose_browser_ends_has_a_reason_at_once(monkeypatch, happens, text
     world = World(monkeypatch, happens)
     assert world.reason() == (text, State.FAILED, is_transient)
     assert world.usable == [False]
+
+
+# The browsers themselves
+
+
+class Context:
+    """Is closed at once, or never."""
+
+    def __init__(self, *, is_busy):
+        self._is_busy = is_busy
+
+    async def close(self):
+        if self._is_busy:
+            await asyncio.Event().wait()
+
+
+class Program:
+    """The browser as Playwright shows it."""
+
+    def __init__(self, pid, *, is_busy):
+        self.contexts = [Context(is_busy=is_busy)]
+        self.pid = pid
+        self.is_running = True
+
+    def is_connected(self):
+        return self.is_running
+
+    async def new_browser_cdp_session(self):
+        async def send(_):
+            return {"processInfo": [{"type": "GPU", "id": 1}, {"type": "browser", "id": self.pid}]}
+
+        async def detach():
+            pass
+
+        return SimpleNamespace(send=send, detach=detach)
+
+
+@pytest.fixture
+def killed(monkeypatch):
+    pids: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "kill", lambda pid, number: pids.append((pid, number)))
+    return pids
+
+
+def browsers(*, is_busy=False):
+    pids = iter(range(100, 200))
+
+    async def launch():
+        return Program(next(pids), is_busy=is_busy)
+
+    return Chromiums(launch)
+
+
+def test_pages_at_the_same_time_have_different_browsers_and_later_ones_the_same(killed):
+    async def pids():
+        ours = browsers()
+        first, second = await ours.acquire(), await ours.acquire()
+        await ours.give_back(first, is_usable=True)
+        return [first.pid, second.pid, (await ours.acquire()).pid, (await ours.acquire()).pid]
+
+    assert asyncio.run(pids()) == [100, 101, 100, 102]
+    assert killed == []
+
+
+@pytest.mark.parametrize(("is_usable", "is_busy"), [(False, False), (True, True)])
+def test_browser_that_is_of_no_use_is_killed_and_only_that(killed, monkeypatch, is_usable, is_busy):
+    monkeypatch.setattr(module, "CLOSING_S", 0.0)
+
+    async def next_pid():
+        ours = browsers(is_busy=is_busy)
+        first, _ = await ours.acquire(), await ours.acquire()
+        await ours.give_back(first, is_usable=is_usable)
+        return (await ours.acquire()).pid
+
+    assert asyncio.run(next_pid()) == 102
+    assert killed == [(100, signal.SIGKILL)]
+
+
+def test_browser_that_ended_is_not_taken_again_and_nothing_is_killed(killed):
+    async def next_pid():
+        ours = browsers()
+        first = await ours.acquire()
+        await ours.give_back(first, is_usable=True)
+        first.browser.is_running = False
+        second = await ours.acquire()
+        second.browser.is_running = False
+        await ours.give_back(second, is_usable=False)
+        return (await ours.acquire()).pid
+
+    assert asyncio.run(next_pid()) == 102
+    assert killed == []
+
+
+def test_memory_is_that_of_the_largest_process_that_renders_below_the_browser(tmp_path):
+    def process(pid, parent, kind, anonymous_kb):
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} (a b) c) S {parent} 1 1")
+        (tmp_path / str(pid) / "cmdline").write_bytes(f"chromium\0--type={kind}\0".encode())
+        status = f"VmRSS:\t99999999 kB\nRssAnon:\t{anonymous_kb} kB\nRssFile:\t9999 kB\nRssShmem:\t1 kB\n"
+        (tmp_path / str(pid) / "status").write_text(status)
+
+    process(10, 1, "browser", 5000)
+    process(11, 10, "zygote", 4000)
+    process(12, 11, "renderer", 300)
+    process(13, 11, "renderer", 200)
+    process(20, 1, "renderer", 6000)  # of another browser
+    (tmp_path / "30").mkdir()  # has ended meanwhile
+    assert rendering_bytes(10, tmp_path) == 301 * 1024
+    assert rendering_bytes(99, tmp_path) == 0

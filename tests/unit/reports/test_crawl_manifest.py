@@ -7,7 +7,7 @@ from sqlalchemy import update
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.storage.schema.tables import SettingRow, crawl
 from tests.support.stored_crawl import stored_crawl
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import execute, write_rows
 
 WHOLE = {
     "settings": {"ORDER": "bfs", "LINK_TAGS": ["a", "area"]},
@@ -27,7 +27,6 @@ def test_changed_lists_are_lists_again(sqlite):
     manifest = {"settings": {"LINK_TAGS": ["a"], "URL_INCLUDE": [], "SCOPE": "[odd"}}
     latest = {"LINK_TAGS": "['a', 'area']", "URL_INCLUDE": "None", "SCOPE": "[odd]"}
     write_rows(sqlite, *(SettingRow(crawl_id, *setting) for setting in latest.items()))
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
+    execute(sqlite, update(crawl).values(manifest=json.dumps(manifest)))
     found = manifest_of(sqlite, crawl_id)["changed_settings"]
     assert found == {"LINK_TAGS": ["a", "area"], "URL_INCLUDE": None, "SCOPE": "[odd]"}

@@ -9,7 +9,7 @@ from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, cra
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import SettingRow, crawl, worker
 from tests.support.stored_crawl import later_crawl, stored_crawl
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import execute, write_rows
 
 WORKER = {"machine": "m", "process": 1, "version": "1", "state": "active", "joined_at": 1e9, "beat_at": 1e9}
 
@@ -17,10 +17,9 @@ WORKER = {"machine": "m", "process": 1, "version": "1", "state": "active", "join
 def test_workers_whose_processes_have_died_are_not_counted(database):
     stored_crawl(database)
     status = json.dumps({"pages_per_s": 2.5, "waits": {}})
-    with database.write() as connection:
-        connection.execute(update(crawl).values(state="running"))
-        rows = [{**WORKER, "id": number, "crawl_id": 1, "used": 10, "status": status} for number in (1, 2)]
-        connection.execute(insert(worker), rows)
+    execute(database, update(crawl).values(state="running"))
+    rows = [{**WORKER, "id": number, "crawl_id": 1, "used": 10, "status": status} for number in (1, 2)]
+    execute(database, insert(worker), rows)
     lock = WorkerLock(database, 2)
     [one] = crawls_overview(database, 20)
     lock.release()
@@ -37,8 +36,7 @@ def test_progress_is_the_share_of_the_budget_or_of_the_urls(database):
     assert one._replace(counts=counts).share == 1.0
     assert one._replace(counts=counts._replace(waiting=139)).share == 0.5
     write_rows(database, SettingRow(1, "PAGE_BUDGET", "40"))
-    with database.write() as connection:
-        connection.execute(update(crawl).values(earlier_pulls=10))
+    execute(database, update(crawl).values(earlier_pulls=10))
     assert crawl_overview(database, 1).share == 0.25
 
 
@@ -46,7 +44,5 @@ def test_progress_is_the_share_of_the_budget_or_of_the_urls(database):
 def test_earlier_crawls_are_listed_by_number(database):
     stored_crawl(database)
     later_crawl(database)
-    assert [one.id for one in crawls_overview(database, 20)] == [2, 1]
-    assert [one.id for one in crawls_overview(database, 1)] == [2]
-    assert [one.id for one in crawls_overview(database, 20, before=2)] == [1]
-    assert crawls_overview(database, 20, before=1) == []
+    found = [crawls_overview(database, *asked) for asked in ((20,), (1,), (20, 2), (20, 1))]
+    assert [[one.id for one in crawls] for crawls in found] == [[2, 1], [2], [1], []]

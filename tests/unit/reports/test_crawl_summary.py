@@ -24,7 +24,7 @@ from crawlers.storage.schema.tables import (
 from crawlers.storage.worker_queries import set_control
 from crawlers.storage.workers import PAUSE
 from tests.support.news_store import NewsStore
-from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
+from tests.support.stored_rows import begin, ended_page, execute, new_page, page_ids, write_rows
 from tests.support.topic_store import add_page, begin_topic
 
 PLACES = Places([Path("result/a.test.gexf")], "logs/error_log.csv", "stop.txt")
@@ -177,8 +177,7 @@ def test_crawl_that_ended_without_the_sites_that_wait_says_how_to_resume(databas
     crawl = Stored(database, "a.test", "b.test")
     crawl.page("a.test/")
     crawl.page("b.test/later", State.WAITING)
-    with database.write() as connection:
-        connection.execute(update(site).where(site.c.site == "http://b.test").values(is_open=False))
+    execute(database, update(site).where(site.c.site == "http://b.test").values(is_open=False))
     lines = crawl.summary(finished=False)
     assert lines[0].startswith("Crawl mine ended: ")
     assert "To resume: add the sites that are missing from the host list, then run the same command again" in lines
@@ -200,8 +199,8 @@ def test_run_without_a_request_says_that_nothing_was_left_to_do(database, reason
     lines = crawl.summary(finished=False, reason=reason)
     assert lines[1] == sentence
     assert any(line.startswith("To resume: ") for line in lines)
-    with database.write() as connection:  # a visit to a known page that failed changes none of its times
-        connection.execute(update(worker).values({counted: 1}))
+    # A visit to a known page that failed changes none of its times.
+    execute(database, update(worker).values({counted: 1}))
     assert crawl.summary(finished=False, reason=reason)[1] == ""
 
 
@@ -214,8 +213,7 @@ def test_run_of_which_only_the_process_knows_requests_was_not_idle(database):
 def test_requests_of_earlier_runs_do_not_count(database):
     crawl = Stored(database, "a.test")
     crawl.page("a.test/later", State.WAITING)
-    with database.write() as connection:
-        connection.execute(update(worker).values(used=9, pages=9, joined_at=worker.c.joined_at - 1.0))
+    execute(database, update(worker).values(used=9, pages=9, joined_at=worker.c.joined_at - 1.0))
     assert crawl.summary(finished=False, reason="page_budget")[1].startswith("Nothing was left")
 
 

@@ -1,12 +1,13 @@
 """A document as people read it."""
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import insert
 
 from crawlers.reports.catalogue.index_walk import value_steps
 from crawlers.reports.document_reader import Version, read_document
-from crawlers.storage.schema.news_tables import content_rule, document
+from crawlers.storage.schema.news_tables import content_rule
 from tests.support.news_store import NewsStore
+from tests.support.stored_rows import execute
 
 NEVER, AT_ONCE = (lambda: False), (lambda: True)
 
@@ -53,7 +54,6 @@ def test_search_for_copies_ends_in_time(news, monkeypatch):
 
 
 def test_selectors_of_the_domain_are_shown(news):
-    with news.database.write() as connection:
-        connection.execute(insert(content_rule), {"domain": "one.example", "part": "text", "selector": "div.body"})
-        connection.execute(update(document).values(extractor="rule"))
+    rule = {"domain": "one.example", "part": "text", "selector": "div.body"}
+    execute(news.database, insert(content_rule), rule)
     assert read(news, news.document("/a", 50.0)).parts == [("text", "div.body")]

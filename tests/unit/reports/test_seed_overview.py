@@ -9,7 +9,7 @@ from crawlers.storage.schema.tables import PullRow, SettingRow, page, site
 from crawlers.storage.seeds import save_seeds
 from crawlers.storage.url_counts import UrlCounts
 from tests.support.stored_crawl import stored_crawl
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import execute, write_rows
 
 A, NEW = "http://a.test", "http://new.test"
 NOTHING = SeedFigures({}, {})
@@ -20,8 +20,7 @@ def stored(database):
     """A store with a crawl of two sites, of which one is not available, and a third site that was never crawled."""
     stored_crawl(database)
     save_seeds(database, [{"site": NEW, "name": "Ünique", "short_name": "N", "enabled": False}])
-    with database.write() as connection:
-        connection.execute(update(site).where(site.c.id == 2).values(availability="timeout"))
+    execute(database, update(site).where(site.c.id == 2).values(availability="timeout"))
     return database
 
 
@@ -42,8 +41,7 @@ def test_lines_have_the_state_of_the_latest_crawl(stored):
 
 
 def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
-    with stored.write() as connection:
-        connection.execute(update(site).where(site.c.id == 1).values(certificate="certificate_expired"))
+    execute(stored, update(site).where(site.c.id == 1).values(certificate="certificate_expired"))
     first, *_ = seed_lines(stored)
     assert (first.state, first.problem) == (SeedState.AVAILABLE, "certificate_expired")
     assert found(stored, state=SeedState.AVAILABLE) == [A]
@@ -56,11 +54,9 @@ def test_lines_are_sorted_by_what_the_latest_crawls_counted(stored):
     write_rows(stored, PullRow(1, 1, 5.0, 1e9))
     figures = seed_figures(stored)
     other = "http://c.test"
-    assert found(stored, by="pages", figures=figures) == [A, other, NEW]
     assert found(stored, by="pages", figures=figures, descending=True) == [other, A, NEW]
-    assert found(stored, by="errors", figures=figures, descending=True) == [A, other, NEW]
-    assert found(stored, by="yield", figures=figures) == [A, other, NEW]  # those without one come last
-    assert found(stored, by="yield", figures=figures, descending=True) == [A, other, NEW]
+    for by, descending in (("pages", False), ("errors", True), ("yield", False), ("yield", True)):
+        assert found(stored, by=by, figures=figures, descending=descending) == [A, other, NEW]  # last: without yield
 
 
 def test_lines_are_searched_in_names_and_addresses(stored):
@@ -71,15 +67,12 @@ def test_lines_are_searched_in_names_and_addresses(stored):
 @pytest.mark.both_stores
 def test_details_are_those_of_the_latest_crawl(stored):
     robots = "User-agent: mine\nCrawl-delay: 7\nDisallow: /x\n\nUser-agent: *\nCrawl-delay: 3\n"
-    with stored.write() as connection:
-        values = {"robots_status": 200, "robots_text": robots, "robots_at": 5.0, "parallel": 4, "delay_s": 0.5}
-        connection.execute(update(site).where(site.c.id == 1).values(**values))
-        connection.execute(update(page).where(page.c.state == int(State.FAILED)).values(reason="timeout"))
+    values = {"robots_status": 200, "robots_text": robots, "robots_at": 5.0, "parallel": 4, "delay_s": 0.5}
+    execute(stored, update(site).where(site.c.id == 1).values(**values))
+    execute(stored, update(page).where(page.c.state == int(State.FAILED)).values(reason="timeout"))
     write_rows(stored, SettingRow(1, "USER_AGENT", "mine/1.0"))
     details = site_details(stored, A)
     assert details.counts == UrlCounts(4, 0, 3, errors=2, not_pages=0, not_requested=3, deepest=1)
-    assert details.levels == [(0, 1), (1, 3)]
-    assert details.errors == [("status 404", 1), ("timeout", 1)]
-    assert details.external_urls == 3
-    assert details.robots_delay_s == 7.0
+    assert (details.levels, details.errors) == ([(0, 1), (1, 3)], [("status 404", 1), ("timeout", 1)])
+    assert (details.external_urls, details.robots_delay_s) == (3, 7.0)
     assert {name: getattr(details.row, name) for name in values} == values

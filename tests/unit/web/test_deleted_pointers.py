@@ -1,14 +1,13 @@
 """What pointed to the pages of a deleted site says so, or nothing, and never fails."""
 
 import pytest
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select, update
 
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl, link, page, site
 from crawlers.storage.site_removal import remove_site
+from tests.support.stored_rows import execute
 from tests.unit.web.test_texts import visited
-
-A, C = "http://a.test", "http://c.test"
 
 
 @pytest.fixture
@@ -23,17 +22,14 @@ def numbers(sqlite, crawl_id):
         connection.execute(update(page).where(page.c.id == others[4]).values(found_on=gone[2]))
         connection.execute(update(site).where(site.c.id == 2).values(source_id=1))
         connection.execute(insert(link), {"source_id": others[4], "target_id": others[0], "count": 1})
-    remove_site(sqlite, A)
+    remove_site(sqlite, "http://a.test")
     return gone
 
 
 @pytest.mark.parametrize("mission", ["broad", "news"])
 def test_all_pages_of_the_panel_show_what_is_left(sqlite, browser, crawl_id, numbers, mission):
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(mission=mission))
-        first = connection.execute(select(func.min(page.c.id))).scalar_one()
-        url = connection.execute(select(page.c.url).where(page.c.id == first)).scalar_one()
-    explained = f"/crawls/{crawl_id}/explain?url={url}"
+    execute(sqlite, update(crawl).values(mission=mission))
+    explained = f"/crawls/{crawl_id}/explain?url={sqlite.scalar(select(page.c.url).order_by(page.c.id))}"
     assert f"page {numbers[0]}" in browser.get(explained).text
     seen = visited(browser, explained)
     assert [one.url for answers in seen.values() for one in answers if one.status_code >= 500] == []

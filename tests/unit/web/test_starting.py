@@ -1,4 +1,4 @@
-"""Processes that the panel starts."""
+"""Processes that the panel starts, what is recorded of them, and their logs."""
 
 import sys
 import textwrap
@@ -9,7 +9,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.web import starting
-from crawlers.web.starting import RECORD, Job, JobRecord, LocalStarter, crawl_folder
+from crawlers.web.starting import MAX_BYTES, MAX_LINES, RECORD, Job, JobRecord, LocalStarter, crawl_folder, end_of_log
 from tests.support.processes import until
 
 COMMAND = CrawlCommand("sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, {"RULE": "a b; touch x"})
@@ -28,15 +28,11 @@ BEGIN = """
 def run(sqlite, tmp_path):
     """Return a function that starts a program in place of scrapy."""
 
-    def started(*programs, name="spring", files=FILES, passed_on=()):
+    def started(*programs):
         code = "\n".join(textwrap.dedent(program) for program in programs)
-        return LocalStarter(sqlite, tmp_path, passed_on, (sys.executable, "-c", code), lambda: 1e9)
+        return LocalStarter(sqlite, tmp_path, (), (sys.executable, "-c", code), lambda: 1e9)
 
     return started
-
-
-def told(starter):
-    return [(one.crawl, one.ended_at, one.status, one.why, one.crawl_id) for one in starter.endings()]
 
 
 def test_module_in_the_folder_of_the_panel_hides_none_of_python(run, tmp_path):
@@ -65,21 +61,20 @@ def test_command_that_can_not_begin_says_why(run, tmp_path):
     starter = run(code)
     with pytest.raises(ConfigError, match=r"^RULE=x is wrong\nhosts=y too$"):
         starter.start("spring", COMMAND, FILES)
-    ending = ("spring", 1e9, 2, "RULE=x is wrong\nhosts=y too", None)
-    assert told(starter) == [ending]
-    assert told(run("")) == [ending]  # of a later panel
+    for panel in (starter, run("")):  # and a later one
+        [ending] = panel.endings()
+        assert (ending.crawl, ending.ended_at, ending.status, ending.crawl_id) == ("spring", 1e9, 2, None)
+        assert ending.why == "RULE=x is wrong\nhosts=y too"
     assert [path.name for path in (tmp_path / "logs/panel/spring").glob("*.log")] == ["2001-09-09T01-46-40Z.log"]
 
 
-def test_end_that_no_panel_has_seen_is_read_from_the_log(run, tmp_path):
-    record, log = JobRecord(tmp_path / RECORD), tmp_path / "logs/panel/spring/1.log"
-    record.add(Job("spring", "logs/panel/spring/1.log"))
+def test_end_that_no_panel_has_seen_is_read_from_the_log(run, own, record):
+    record(crawl_id=None)
     starter = run("")
     assert starter.endings() == []  # its log is gone
-    log.parent.mkdir(parents=True)
-    log.write_text("2026 INFO: begins\n", "utf-8")
+    (own / "1.log").write_text("2026 INFO: begins\n", "utf-8")
     assert starter.endings() == []  # the store tells what became of its crawl
-    log.write_text("2026 INFO: begins\nError: RULE=x is wrong", "utf-8")
+    (own / "1.log").write_text("2026 INFO: begins\nError: RULE=x is wrong", "utf-8")
     [ending] = starter.endings()
     assert (ending.crawl, ending.status, ending.why) == ("spring", None, "RULE=x is wrong")
 
@@ -141,3 +136,104 @@ def test_name_that_is_no_folder_of_ours_is_refused_and_a_crawl_of_another_name_b
             starter.start(name, COMMAND, FILES)
     assert not (tmp_path / "logs").exists()
     assert starter.start("spring", COMMAND, FILES) == 1
+
+
+# What the panel has started is known to the next one
+
+
+def test_what_becomes_of_a_job_is_added_to_what_is_known(tmp_path):
+    record = JobRecord(tmp_path / "jobs.jsonl")
+    for log in ("1.log", "2.log"):
+        record.add(Job("spring", log, since=3.0))
+    record.change("1.log", crawl_id=7)
+    record.change("1.log", ended_at=5.0, status=2, why="why")
+    record.change("3.log", why="nobody has begun it")
+    assert record.jobs() == [Job("spring", "1.log", 5.0, 2, "why", 3.0, 7), Job("spring", "2.log", since=3.0)]
+
+
+def test_lines_that_are_damaged_or_cut_are_left_out(tmp_path):
+    path = tmp_path / "jobs.jsonl"
+    path.write_bytes(b"x" * MAX_BYTES + b'\n\xff\n{"crawl": 1\n{"other": 1}\n[]\n')
+    record = JobRecord(path)
+    for crawl in "abc":
+        record.add(Job(crawl, f"{crawl}.log"))
+        path.write_bytes(path.read_bytes() + b'{"crawl": "cut')
+    assert record.jobs() == [Job(crawl, f"{crawl}.log") for crawl in "cba"]
+
+
+# Logs in the browser: bounded, and only those of the crawl
+
+
+@pytest.fixture
+def own(tmp_path):
+    """The folder of a crawl."""
+    folder = tmp_path / "logs/panel/spring"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def record(tmp_path):
+    """Return a function that records a log of a crawl."""
+
+    def recorded(log="logs/panel/spring/1.log", crawl_id=1, name="spring"):
+        JobRecord(tmp_path / RECORD).add(Job(name, log, crawl_id=crawl_id))
+
+    return recorded
+
+
+def test_latest_log_of_the_crawl_is_read_and_not_that_of_another_one_of_its_name(tmp_path, own, record):
+    for number, (crawl_id, text) in enumerate([(1, "old\n"), (1, "new\nlast\n"), (9, "other\n"), (None, "refused\n")]):
+        log = f"logs/panel/spring/{number}.log"
+        (tmp_path / log).write_text(text)
+        record(log, crawl_id)
+    assert end_of_log(tmp_path, 1) == ("logs/panel/spring/1.log", ["new", "last"], False)
+    assert end_of_log(tmp_path, 9).lines == ["other"]
+    assert end_of_log(tmp_path, 2) is None
+
+
+def test_long_log_is_cut(tmp_path, own, record):
+    record()
+    (own / "1.log").write_text("".join(f"line {number}\n" for number in range(100_000)))
+    end = end_of_log(tmp_path, 1)
+    assert end.is_cut
+    assert (len(end.lines), end.lines[-1]) == (MAX_LINES, "line 99999")
+
+
+@pytest.mark.parametrize(
+    ("name", "log"),
+    [
+        ("summer", "logs/panel/summer/1.log"),
+        ("summer", "logs/panel/spring/1.log"),
+        ("..", "logs/panel/../1.log"),
+        ("../panel/spring", "logs/panel/spring/1.log"),
+        ("spring", "/etc/passwd"),
+        ("spring", "logs/panel/spring/../../x.log"),
+        ("spring", "logs/panel/spring/hosts.txt"),
+        ("spring", "sitegraph/6487ec79947edab326d6db28a2d86511e8247444"),
+        ("", "1.log"),
+    ],
+)
+def test_other_files_are_no_logs(tmp_path, own, record, name, log):
+    (own / "1.log").write_text("x")
+    (own / "hosts.txt").write_text("x")
+    (tmp_path / "logs/x.log").write_text("x")
+    record(log, name=name)
+    assert end_of_log(tmp_path, 1) is None
+
+
+def test_links_to_other_files_are_not_read(tmp_path, own, record):
+    record()
+    (tmp_path / "secret").write_text("secret")
+    (own / "1.log").symlink_to(tmp_path / "secret")
+    assert end_of_log(tmp_path, 1) is None
+
+
+def test_folder_that_leads_elsewhere_is_not_read(tmp_path):
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "panel"
+    elsewhere.mkdir()
+    (elsewhere / "1.log").write_text("secret")
+    (folder / "logs/panel").mkdir(parents=True)
+    (folder / "logs/panel/spring").symlink_to(elsewhere)
+    JobRecord(folder / RECORD).add(Job("spring", "logs/panel/spring/1.log", crawl_id=1))
+    assert end_of_log(folder, 1) is None

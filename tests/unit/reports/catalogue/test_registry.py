@@ -6,9 +6,10 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 
 import pytest
+from sqlalchemy import String, literal, select
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.conditions import Filters, parsed_filters
+from crawlers.reports.catalogue.conditions import Filters, contains, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
 from crawlers.reports.catalogue.report import ComputedReport, cursor_text, parsed_cursor, rows_of, slice_of
 from crawlers.storage.database import Database
@@ -154,3 +155,13 @@ def test_report_of_unknown_name_is_an_error_that_names_the_others():
 def test_half_a_character_in_a_filter_is_refused():
     with pytest.raises(ConfigError, match=r"site='\\udcff' is not valid text; write it in UTF-8"):
         parsed_filters({"site": "\udcff"}, {"site"})
+
+
+@pytest.mark.parametrize(
+    ("stored", "text", "is_part"),
+    [("\u00c4RZTE", "\u00c4rz", True), ("\u00c4RZTE", "\u00e4rz", False), ("100%", "0%", True), ("100 ", "0%", False)],
+)
+def test_case_of_ascii_letters_does_not_matter(database, stored, text, is_part):
+    with database.read() as connection:
+        found = connection.execute(select(contains(literal(stored, String), text))).scalar_one()
+    assert bool(found) == is_part

@@ -1,16 +1,20 @@
 """The rows of reports about a small site, `stored_crawl`, whose right rows are known."""
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.reports.catalogue import index_walk
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.document_list import Documents
+from crawlers.reports.catalogue.index_walk import END, Position, SearchPlace, page_steps, search_place
 from crawlers.reports.catalogue.registry import report_named, reports_about
 from crawlers.reports.catalogue.report import rows_of, sorted_by
 from crawlers.reports.catalogue.table import Column
-from crawlers.storage.schema.tables import page
+from crawlers.storage.schema.tables import page, site
+from crawlers.storage.url_counts import UrlKind
+from tests.support.stored_rows import execute
 
 A = "http://a.test"
 OLD_IS_GONE = ("http://a.test/old", 404, "redirect_to_broken http://a.test/gone status 404")
@@ -128,7 +132,32 @@ def test_result_is_sorted_by_any_column_with_empty_cells_last():
 
 
 def test_redirects_to_other_sites_are_external_links_too(database, crawl_id):
-    with database.write() as connection:  # as crawls store them
-        connection.execute(update(page).where(page.c.url == f"{A}/left").values(state=int(State.REFUSED), status=301))
+    as_crawls_store_them = {"state": int(State.REFUSED), "status": 301}
+    execute(database, update(page).where(page.c.url == f"{A}/left").values(**as_crawls_store_them))
     [row] = [row for row in cells_of(database, crawl_id, "external-links") if row[5] == f"{A}/left"]
     assert (row[0], *row[2:8]) == ("http://left.test/", "", "redirect", 1, f"{A}/left", 1, 301)
+
+
+def test_each_step_reads_at_most_twice_as_many_pages_as_the_one_before(database, crawl_id, monkeypatch):
+    monkeypatch.setattr(index_walk, "FIRST_STEP", 5)
+    with database.read() as connection:
+        filtered, sizes = (
+            [len(step[0]) for step in page_steps(connection, crawl_id, one, None, [], states=[State.DONE], at_once=40)]
+            for one in (Filters(site="c.test"), Filters())
+        )
+    assert filtered == [40, 40, 40, 10, 0, 0]  # with filters, few of them may be wanted
+    assert sizes == [4, 0, 5, 10, 20, 40, 40, 15, 0, 0]
+
+
+def test_search_of_several_states_says_no_level_as_the_next_state_begins_at_the_first_one(database, crawl_id):
+    with database.read() as connection:
+        first, second = connection.execute(select(site.c.id).order_by(site.c.id)).scalars()
+
+        def place(states, *position, **filters):
+            return search_place(connection, crawl_id, Filters(**filters), states, Position(*position))
+
+        within, end = (second, int(State.WAITING), 12, 7), (first, int(max(State)), *END)
+        assert place([State.WAITING], *within) == SearchPlace(2, 2, 12)
+        assert place(tuple(State), *within, state=UrlKind.WAITING) == SearchPlace(2, 2, 12)
+        assert place(tuple(State), *within) == SearchPlace(1, 2, None)
+        assert place(tuple(State), *end) == place([max(State)], *end) == SearchPlace(1, 2, None)

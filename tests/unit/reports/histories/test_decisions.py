@@ -9,7 +9,7 @@ from crawlers.items import State
 from crawlers.reports.histories.decisions import Decision, decision_events, replayed
 from crawlers.reports.histories.history import fact_lines
 from crawlers.storage.schema.tables import PullRow, page, pull, site
-from tests.support.stored_rows import begin, write_rows
+from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.topic_store import add_page
 
 SITES = ("http://a.test", "http://b.test", "http://c.test")
@@ -99,8 +99,7 @@ def test_site_that_is_closed_by_its_robots_txt_is_no_rival(database):
     waits = {"state": int(State.WAITING), "fetched_at": None}
     add_page(database, 902, mute, "http://mute.test/", **waits)
     add_page(database, 903, waiting, "http://open.test/", **waits)
-    with database.write() as connection:
-        connection.execute(update(site).where(site.c.id == mute).values(robots_status=0, robots_text="timeout"))
+    execute(database, update(site).where(site.c.id == mute).values(robots_status=0, robots_text="timeout"))
     shown = "\n".join(crawl.lines(6))
     assert "http://open.test/: its first pages are read before indices count" in shown
     assert "closed.test" not in shown

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from sqlalchemy import delete, update
 
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
 from crawlers.algorithms.ranking.link_relevance import LinkRelevance
@@ -14,11 +15,11 @@ from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weig
 from crawlers.items import LinkPlace
 from crawlers.reports.histories.history import fact_lines
 from crawlers.reports.histories.score_history import score_facts
-from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow
-from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
+from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow, importance, order_totals
+from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow, page
 from crawlers.storage.stored_features import keep_link_prior
 from tests.support.scored_store import A, Linked, store
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import committed, execute, write_rows
 
 HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
 PAGES = [Linked(HOME, (OTHER,)), Linked(OTHER, (HOME, NEW)), Linked(NEW), Linked(f"{A}/moved", moved_to=HOME)]
@@ -30,9 +31,8 @@ def history(database, crawl, url):
 
 
 def replace_scores(database, *rows):
-    with database.write() as connection:
-        for table in ("importance", "order_totals"):
-            connection.exec_driver_sql(f"DELETE FROM {table}")
+    for table in (importance, order_totals):
+        execute(database, delete(table))
     write_rows(database, *rows)
 
 
@@ -106,8 +106,7 @@ ALIKE = text_of(np.array(link_features(A, OTHER, 1, 1, LinkPlace("ul/li", "ul/li
 def learnt(database):
     """A crawl with ORDER=learnt, of which the home page and a page like the new one were read."""
     crawl = store(database, PAGES, order="bfs")
-    with database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE page SET state = 0 WHERE id = {crawl.pages[NEW]}")
+    execute(database, update(page).where(page.c.id == crawl.pages[NEW]).values(state=0))
     rows = [PullRow(crawl.sites[A], crawl.pages[url], reward, 0.0) for url, reward in ((HOME, 3.0), (OTHER, 20.0))]
     features = [LinkFeaturesRow(crawl.pages[OTHER], ALIKE), LinkFeaturesRow(crawl.pages[NEW], ROW)]
     replace_scores(database, *rows, *features)
@@ -132,8 +131,7 @@ def test_waiting_page_has_what_its_link_promises_by_what_was_read_until_now(data
 @pytest.mark.both_stores
 def test_link_has_what_of_its_value_was_the_prior(database):
     crawl = learnt(database)
-    with database.write() as connection:
-        keep_link_prior(connection, crawl.id, lambda: {"anchor": {"story": 0.5}, "level": {"2": 0.25}})
+    committed(keep_link_prior, database, crawl.id, lambda: {"anchor": {"story": 0.5}, "level": {"2": 0.25}})
     _, *_, prior, _, _ = history(database, crawl, NEW)
     assert prior == f"    the link prior alone gives x {math.exp(0.75):.3g}"
 

@@ -25,13 +25,14 @@ from crawlers.storage.schema.tables import (
     ExternalUrlRow,
     LinkAnchorRow,
     LinkContextRow,
+    SettingRow,
     crawl,
     page,
     site,
     worker,
 )
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.topic_store import add_links, add_page
 
 SITE = "http://a.test"
@@ -66,8 +67,7 @@ class Stored:
         self.add(number, path, **{**fetched, **columns})
 
     def change(self, table, **columns):
-        with self.database.write() as connection:
-            connection.execute(update(table).values(**columns))
+        execute(self.database, update(table).values(**columns))
 
     def history(self, text):
         text = SITE + text if text.startswith("/") else text
@@ -120,10 +120,9 @@ def test_workers_that_joined_others_have_files_of_their_own(stored):
     stored.add(2, "/x")
     row = {"crawl_id": stored.id, "machine": "m", "process": 1, "version": "1", "state": "left", "beat_at": 9.0}
     times = [(1001, 1.0, 20.0), (1002, 10.0, 30.0), (1003, 40.0, 50.0), (1004, 45.0, None)]
-    with stored.database.write() as connection:
-        connection.execute(delete(worker))
-        rows = [{**row, "id": number, "joined_at": joined, "ended_at": ended} for number, joined, ended in times]
-        connection.execute(insert(worker), rows)
+    execute(stored.database, delete(worker))
+    rows = [{**row, "id": number, "joined_at": joined, "ended_at": ended} for number, joined, ended in times]
+    execute(stored.database, insert(worker), rows)
     names = "all.warc.gz, all.1002.warc.gz, all.1004.warc.gz"
     assert f"  request and response in one of 3 files of workers: {names}" in stored.lines("/x")
 
@@ -237,8 +236,7 @@ def test_waiting_url_says_what_it_waits_for(stored, table, columns, why):
 
 @pytest.mark.both_stores
 def test_used_up_budget_is_named(stored):
-    with stored.database.write() as connection:
-        connection.exec_driver_sql("UPDATE crawler_setting SET value = '5' WHERE name = 'PAGE_BUDGET'")
+    write_rows(stored.database, SettingRow(stored.id, "PAGE_BUDGET", "5"))
     stored.change(crawl, earlier_pulls=5)
     stored.wait(2, "/x/")
     expected = "  the budget of 5 pages is used up; resume the crawl with a larger PAGE_BUDGET"
@@ -250,7 +248,7 @@ def test_used_up_budget_is_named(stored):
 
 
 def test_external_url_of_another_crawl_was_never_found(stored):
-    begun = crawls.begin(stored.database, "earlier", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], {}, 0.0)
+    begun = begin(stored.database, SITE, name="earlier", mission="sitegraph")
     url = f"{SITE}/there/"
     add_page(stored.database, 9, begun.sites[0].id, url, key=resolve(url, "").key, fetched_at=5.0)
     rows = [ExternalUrlRow(url_key(url), SITE, url, url_key(url)), LinkContextRow(1, "", "", "", "", "a")]
@@ -270,7 +268,7 @@ def test_page_is_in_the_graph_of_a_crawl_that_has_ended_unless_a_later_one_repla
 
     stored.change(crawl, state="finished")
     claimed_folder(stored.database, stored.id, Path("out"))
-    later = crawls.begin(stored.database, "mine", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], {}, 0.0)
+    later = begin(stored.database, SITE, name="mine", mission="sitegraph")
     assert lines() == ["  in the graph of its site: out/a.test.gexf"]
     claimed_folder(stored.database, later.id, Path("out"))
     assert lines() == []
@@ -311,8 +309,7 @@ def test_url_that_waits_for_the_worker_of_its_site_says_so(stored):
     target = resolve(f"{SITE}/sent/", "")
     row = {"crawl_id": stored.id, "site_id": stored.site, "source_id": 1, "key": target.key, "url": target.url}
     row |= {"level": 1, "hops": 0, "count": 1, "value": 0.0, "carried": 0.0, "sent_at": 9.0}
-    with stored.database.write() as connection:
-        connection.execute(insert(message), row)
+    execute(stored.database, insert(message), row)
     expected = f"  {SITE}/ links to it since {time(9)}, but the worker of its site has not taken that up yet"
     assert expected in stored.lines("/sent/")
 

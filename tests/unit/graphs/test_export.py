@@ -1,12 +1,14 @@
-"""The graph of a site contains the importance of its pages if the crawl computed it."""
+"""Graphs have the importance of pages if the crawl computed it, and on request when they were seen."""
 
+import networkx
 import pytest
+from sqlalchemy import update
 
 from crawlers.graphs.export import write_site_graphs
 from crawlers.storage.queries import sites_of
+from crawlers.storage.schema.tables import page
 from tests.support.scored_store import A, B, Linked, store
-
-networkx = pytest.importorskip("networkx")
+from tests.support.stored_rows import execute
 
 PAGES = [
     Linked(f"{A}/", (f"{B}/", f"{A}/1", f"{A}/2", f"{A}/new")),
@@ -43,3 +45,18 @@ def test_measures_follow_the_importance_column(database, tmp_path):
     crawl = store(database, PAGES)
     written(database, tmp_path, crawl.id, ["pagerank"])
     assert (tmp_path / "a.test.nodes.csv").read_text().splitlines()[0].endswith(",importance,pagerank")
+
+
+def test_node_was_first_and_last_seen_at_the_times_of_its_pages_which_are_written_on_request(database, tmp_path):
+    crawl = store(database, PAGES)
+    for path, (found_at, fetched_at) in {"/": (0, 60), "/1": (120, 180), "/2": (90, 3600)}.items():
+        times = {"found_at": found_at, "fetched_at": fetched_at}
+        execute(database, update(page).where(page.c.url == A + path).values(times))
+    nodes = written(database, tmp_path, crawl.id, ["last_seen", "pagerank", "first_seen"]).nodes.values()
+    assert {of["label"]: (of["first_seen"], of["last_seen"]) for of in nodes} == {
+        f"{A}/": ("1970-01-01T00:00:00Z", "1970-01-01T00:01:00Z"),
+        f"{A}/1": ("1970-01-01T00:01:30Z", "1970-01-01T01:00:00Z"),  # of both duplicates
+    }
+    assert all("pagerank" in of for of in nodes)
+    nodes = written(database, tmp_path, crawl.id).nodes.values()
+    assert not any({"first_seen", "last_seen"} & of.keys() for of in nodes)
