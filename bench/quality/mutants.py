@@ -48,7 +48,7 @@ _WORKERS = "tests/unit/crawl/test_several_workers.py tests/unit/crawl/test_share
 NEAREST = {
     "algorithms": _UNIT,
     "frontier": (*_UNIT, "tests/unit/crawl/news/test_requeue.py tests/contracts"),
-    "storage": (_UNIT[0], "tests/unit/storage/test_joining.py", _WORKERS),
+    "storage": (_UNIT[0], "tests/unit/storage/test_crawls.py", _WORKERS),
     "crawl": (_UNIT[0], _WORKERS),
 }
 SAMPLED = ("algorithms", "frontier")
