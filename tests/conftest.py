@@ -13,7 +13,7 @@ from tests.support.services import PostgresqlStore, fresh_database, running_post
 
 # hypothesis writes patches for failing tests if libcst is installed, which mutmut requires. libcst cannot read classes
 # after zope.interface (a part of Twisted) has changed `abc.ABC`; pytest would stop without naming the failing test.
-sys.modules["libcst"] = None  # type: ignore[assignment]
+sys.modules["libcst"] = None
 
 settings.register_profile("suite", derandomize=True, deadline=None)  # a busy machine is slow, not wrong
 # `make mutants` wants to know whether an example fails, and not the smallest one that does.

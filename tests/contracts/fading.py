@@ -1,7 +1,5 @@
 """Scores that fall with time, each at its own rate, and rise by links: the hardest case for the queues."""
 
-from __future__ import annotations
-
 from crawlers.algorithms.ranking.page_scores import GONE, PageScores
 
 
@@ -14,7 +12,7 @@ class Fading(PageScores):
 
     def __init__(self):
         self.ticks = 0
-        self.pages: dict[int, tuple[int, float, float]] = {}  # queue, score at tick 0, loss
+        self.pages = {}  # queue, score at tick 0, loss
 
     def add_waiting(self, page, level):
         if self.queue(page) == GONE:

@@ -14,7 +14,7 @@ from crawlers.algorithms.ranking.page_orders import learnt, relevant_first
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.values import Candidate, Decision, Lease, Reward
+from crawlers.frontier.values import Candidate, Decision, Reward
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
 from crawlers.storage.pulls import pulls_of
 from crawlers.storage.site_rows import SiteRow
@@ -63,7 +63,7 @@ class Crawl:
 
     def run(self):
         """Crawl to the end; return the pages that were read, in order, without those whose results were lost."""
-        read: list[tuple[int, str]] = []
+        read = []
         held = self._engine.held
         for _ in range(MAX_STEPS):
             if self._kills and self._accidents.random() < 0.1:
@@ -138,7 +138,7 @@ class Accidents:
         self._frontier = self._engine.frontier(order, way.rule(), records_pulls=True, **limits)
         self._ids = [self._engine.new_site(), self._engine.new_site()]
         self._now = NOW
-        self._leases: list[Lease] = []
+        self._leases = []
         for number in self._ids:
             self._open(number)
         self._frontier.add([Candidate(number, target_on(number, "/")) for number in self._ids], NOW)

@@ -10,7 +10,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_scores import GONE
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.values import Lease
 
 MAX_CASH_APART = 1e-9
 Name = tuple[int, int]  # of a page: its site, its number there
@@ -65,16 +63,16 @@ class Story:
 
     def __init__(self, weight):
         self.opic = NaiveOPIC(uncrawled_weight=weight)
-        self.pages: dict[Name, Visited] = {}
+        self.pages = {}
 
     def found(self, names, level):
         for name in names:
             if name not in self.pages:
                 self.pages[name] = Visited()
-                self.opic.add_waiting(name, level)  # type: ignore[arg-type]
+                self.opic.add_waiting(name, level)
 
     def paid(self, name):
-        self.opic.fetched(name, dict(self.pages[name].links))  # type: ignore[arg-type]
+        self.opic.fetched(name, dict(self.pages[name].links))
 
     def is_now(self, name, state, text, links, *, is_revisit):
         page = self.pages[name]
@@ -110,11 +108,11 @@ class ScoredCrawl:
         self.rng = random.Random(way.seed)
         self.sites = [engine.new_site() for _ in range(way.sites)]
         self.names = [(site, number) for site in self.sites for number in range(way.pages)]
-        self.texts: dict[Name, tuple[int, Links]] = {}
-        self.url_history: Story | None = Story(way.weight)
-        self.in_flight: list[Lease] = []
-        self.pulls: list[Pull] = []
-        self.asked: list[tuple[Name, bool]] = []
+        self.texts = {}
+        self.url_history = Story(way.weight)
+        self.in_flight = []
+        self.pulls = []
+        self.asked = []
         self.now = 1000.0
         self.steps = 0
         self.open()
@@ -127,8 +125,8 @@ class ScoredCrawl:
         way, rng = self.way, random.Random(f"{self.way.seed} {self.steps}")
         self.order = way.order()
         assert self.order.scores is not None
-        self.scores: Any = self.order.scores
-        self.frontier: QueuedFrontier = self.engine.frontier(self.order, Best(), cache_urls=rng.choice(way.caches))
+        self.scores = self.order.scores
+        self.frontier = self.engine.frontier(self.order, Best(), cache_urls=rng.choice(way.caches))
         self.opened = tuple(sites or self.sites)
         for site in self.opened:
             limits = (rng.choice(way.parallel), rng.choice(way.delays_s))
@@ -189,7 +187,7 @@ class ScoredCrawl:
         resting = {page.id for until, _, page, _ in frontier.schedule._resting if until > self.now}
         leased = {lease.id for lease in self.in_flight}
         found = {}
-        for page, site_id in frontier._scoring._site_of.items():  # type: ignore[union-attr]
+        for page, site_id in frontier._scoring._site_of.items():
             site = frontier.schedule.sites.get(site_id)
             if site is None or scores.queue(page) == GONE or page in leased or page in resting:
                 continue
@@ -275,7 +273,7 @@ class ScoredCrawl:
         text = self.texts[name][0] if page.state is State.DONE and not page.is_unchanged else 0
         if lease.is_revisit and (fails or page.is_unchanged or url_history.pages[name].looks(page.state, text)):
             if page.state is State.REJECTED:
-                url_history.opic.remove_page(name)  # type: ignore[arg-type]
+                url_history.opic.remove_page(name)
             else:
                 url_history.paid(name)
             return
@@ -290,10 +288,10 @@ class ScoredCrawl:
         if lease.is_revisit and state is State.REFUSED:
             url_history.paid(name)
         elif moved_to is None or moved_to == name:
-            url_history.opic.remove_page(name)  # type: ignore[arg-type]
+            url_history.opic.remove_page(name)
         else:
             url_history.found([moved_to], lease.level)
-            url_history.opic.record_alias(name, moved_to)  # type: ignore[arg-type]
+            url_history.opic.record_alias(name, moved_to)
 
     # What is stored ----------------------------------------------------------------------------------
 
@@ -312,11 +310,11 @@ class ScoredCrawl:
         for table, key in (("page_change", "page_id"), ("link_change", "source_id")):
             found = Counter(names[row[key]] for row in self.engine.stored(table) if row[key] in names)
             assert found == Counter({name: getattr(page, f"{table}s") for name, page in pages.items()})
-        counts: dict[int, Counter[State]] = {site: Counter() for site in self.sites}
+        counts = {site: Counter() for site in self.sites}
         for (site, _), row in rows.items():
             counts[site][State(row["state"])] += 1
         assert counts_of(self.frontier) == counts
-        known = self.frontier._scoring._site_of.items()  # type: ignore[union-attr]
+        known = self.frontier._scoring._site_of.items()
         waiting = sum(self.scores.queue(page) != GONE for page, _ in known)
         assert pending_of(self.frontier) == waiting - len(self.in_flight)
         assert self.frontier.is_waiting == (waiting > 0)

@@ -82,9 +82,9 @@ class Workers(RuleBasedStateMachine):
         self.clock = patch.object(workers, "server_time", lambda connection: self.now)
         self.clock.start()
         self.database = make_database()
-        self.clients: list[Client] = []
-        self.asked: dict[int, float] = {}  # what the hosts know
-        self.ended: Counter[int] = Counter()  # commits of each page
+        self.clients = []
+        self.asked = {}  # what the hosts know
+        self.ended = Counter()  # commits of each page
         self.is_over = False
         for _ in range(3):
             self.join(share=3)
@@ -96,7 +96,7 @@ class Workers(RuleBasedStateMachine):
     def join(self, share=1):
         if any(client.is_finishing for client in self.clients):
             return  # refused, see tests/unit/storage/test_crawls.py
-        locks: list[WorkerLock] = []
+        locks = []
         begun = crawls.begin(
             self.database,
             "c",
@@ -319,7 +319,7 @@ class Workers(RuleBasedStateMachine):
             self._leave(client)
 
     def _give_up(self, client):
-        sources: dict[int, list[int]] = {}
+        sources = {}
         for of in client.gates:
             place = self.sites.index(of)
             sources.setdefault(SOURCES.get(place, place), []).append(of)
@@ -358,7 +358,7 @@ class Workers(RuleBasedStateMachine):
         waits = select(func.count()).where(page.c.state == int(State.WAITING))
         finished = not self.database.scalar(waits)
         try:
-            options: dict[str, Any] = {"finished": finished, "reason": "", "now": self.now, "worker_id": client.id}
+            options = {"finished": finished, "reason": "", "now": self.now, "worker_id": client.id}
             assert crawls.end(self.database, self.crawl_id, **options)
         except ClaimsLost:
             assert client.id not in self._active()

@@ -1,11 +1,8 @@
 """A closed site continues from its rows when it is opened again, here or elsewhere, as if it had stayed open."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +12,7 @@ from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.news_scores import FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.errors import FrontierError
-from crawlers.frontier.values import Candidate, Decision, Lease
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import GivenUpSite
@@ -23,11 +20,6 @@ from crawlers.storage.site_rows import SiteRow
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, answer, budget, page_of, target, webs
 from tests.support.frontier_state import counts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawlers.frontier.frontier import QueuedFrontier
 
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "60"))
 MAX_STEPS = 5_000
@@ -82,7 +74,7 @@ def test_closed_site_is_forgotten(begun):
     assert (begun.lease(), frontier.has_pending, frontier.is_waiting, counts_of(frontier)) == ([], False, False, {})
     assert frontier.next_due(NOW) is frontier.best_index(NOW) is None
     assert frontier.schedule.spare(9) == []
-    later: list[Callable[[], Any]] = [
+    later = [
         lambda: begun.add("/new/"),
         lambda: frontier.gate(begun.id),
         lambda: frontier.pause(begun.id),
@@ -122,10 +114,10 @@ def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_
     site.add("/", "/other/")
     site.end(site.one())
     close(site)
-    submitted: list[Any] = []
+    submitted = []
     site = Site(engine, site.frontier, id=site.id)
     submit = site.frontier.store.submit
-    site.frontier.store.submit = lambda changes: submitted.append(changes) or submit(changes)  # type: ignore[method-assign, func-returns-value]
+    site.frontier.store.submit = lambda changes: submitted.append(changes) or submit(changes)
     site.end(site.one(), State.FAILED)
     assert "SiteAvailability" not in {kind.__name__ for changes in submitted for kind in changes}
 
@@ -221,15 +213,15 @@ class Crawl:
         self._rng, self._chance = random.Random(seed), random.Random(seed + 1)
         self._disturbed = disturbed
         self._now = NOW
-        self._frontier: QueuedFrontier = engine.frontier(
+        self._frontier = engine.frontier(
             rule=RULES[self._rng.choice(["roundrobin", "sequential", "ucb1", "auto"])](RuleOptions()),
             cache_urls=self._rng.choice([1, 5, 1000]),
             records_pulls=True,
         )
         self._webs = {engine.new_site(): web for web in some}
         self._limits = {site: (self._rng.choice([1, 3]), self._rng.choice([0.0, 1.5])) for site in self._webs}
-        self._in_flight: list[Lease] = []
-        self.leased: list[tuple[int, str, int, float]] = []  # place of the site, URL, attempts and time
+        self._in_flight = []
+        self.leased = []  # place of the site, URL, attempts and time
         self.closed = 0
         for site in self._webs:
             self._open(site)

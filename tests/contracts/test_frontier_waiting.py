@@ -1,9 +1,6 @@
 """The frontier's contract: with a page budget, the crawl waits for good sites, but never for long."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,10 +16,6 @@ from crawlers.frontier.values import Decision, Reward
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
 from tests.contracts.site import NOW, Site
-
-if TYPE_CHECKING:
-    from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.values import Lease
 
 PATIENT = Patience(0.9, 60.0)
 PATHS = [f"/{number}/" for number in range(30)]
@@ -199,10 +192,10 @@ class Simulation:
         self.budget = rng.choice([10, 40, 10_000])
         patience = Patience(rng.choice([0.1, 0.9, 1.0]), rng.choice([1.0, 60.0]), rng.choice([0.0, 0.0, 100.0]))
         options = RuleOptions(page_budget=self.budget, gittins_batch=3, ucb1_initial=2)
-        self.frontier: QueuedFrontier = engine.frontier(
+        self.frontier = engine.frontier(
             ORDERS[order](OrderOptions()), RULES[rule](options), page_budget=self.budget, patience=patience
         )
-        self.sites: dict[int, Site] = {}
+        self.sites = {}
         for _ in range(rng.randint(1, 6)):
             limits = {"parallel": rng.choice([1, 1, 3]), "delay_s": rng.choice([0.0, 0.5, 5.0, 100.0])}
             site = Site(engine, self.frontier, **limits)
@@ -210,8 +203,8 @@ class Simulation:
             self.sites[site.id] = site
         self.richness = {number: rng.choice([0, 1, 20]) for number in self.sites}
         self.now = NOW
-        self.flying: list[tuple[float, Lease]] = []
-        self.paused: list[tuple[float, int]] = []
+        self.flying = []
+        self.paused = []
         self.pages = 0
 
     def run(self):

@@ -1,17 +1,14 @@
 """The result of a crawl does not depend on caches, concurrency, interleaving, kills, failures and rests."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.values import Candidate, Decision, Lease
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage.site_rows import SiteRow
 from tests.contracts.webs import (
@@ -30,9 +27,6 @@ from tests.contracts.webs import (
 )
 from tests.support.frontier_state import counts_of, pending_of
 
-if TYPE_CHECKING:
-    from crawlers.frontier.frontier import QueuedFrontier
-
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "80"))
 MAX_STEPS = 5_000  # far more than any of these crawls needs: one that takes longer does not end
 
@@ -47,8 +41,8 @@ class Crawl:
         self._rng = rng
         self._now = 0.0
         self._site_id = engine.new_site()
-        self._in_flight: list[Lease] = []
-        self._asked: set[int] = set()  # pages that are leased or ended, as far as this process knows
+        self._in_flight = []
+        self._asked = set()  # pages that are leased or ended, as far as this process knows
         self._is_paused = False
         self._kills = rng.choice([0, 0, 2, 5])
         self._open()
@@ -61,7 +55,7 @@ class Crawl:
         self._asked.clear()
 
     def _begin(self):
-        self._frontier: QueuedFrontier = self._engine.frontier(
+        self._frontier = self._engine.frontier(
             reason_against=lambda found: "extension banned" if page_of(found.key) == BANNED else None,
             cache_urls=self._rng.choice([1, 2, 10, 1000]),
         )

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.urls.resolution import resolve, variant_rank
-from crawlers.items import State, Target
+from crawlers.items import State
 
 SITE = "http://a.test"
 VARIANTS = ("/p{}/", "/p{}", "/p{}/?x=", "//p{}/")  # ranks 0, 1, 2 and 2
@@ -88,12 +88,12 @@ Outcome = tuple[dict[int, Row], dict[tuple[int, int], int]]  # by page; number o
 
 def expected(web, max_level):
     """Crawl breadth first, one (level, hops) after the other, each page at its nearest level in its best variant."""
-    found: dict[tuple[int, int], dict[int, Target]] = {(0, 0): {0: target(Way(0, 0))}}
-    insisted: dict[tuple[int, int], dict[int, Target]] = {}  # what servers redirected a page's own URL to
-    rows: dict[int, Row] = {}
-    links: dict[tuple[int, int], int] = {}
-    too_deep: dict[int, Target] = {}
-    settled: set[int] = set()  # pages that were requested: later discoveries do not change them
+    found = {(0, 0): {0: target(Way(0, 0))}}
+    insisted = {}  # what servers redirected a page's own URL to
+    rows = {}
+    links = {}
+    too_deep = {}
+    settled = set()  # pages that were requested: later discoveries do not change them
 
     def find(way, level, hops):
         if way.page in settled:

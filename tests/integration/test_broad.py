@@ -1,7 +1,5 @@
 """Broad crawls of sites that link to each other and change: scope, budget, cash, and kills at any moment."""
 
-from __future__ import annotations
-
 import random
 import signal
 from contextlib import closing
@@ -30,7 +28,7 @@ def cash(crawl):
 def check_links(crawl, town):
     """Check that the links of each page that was read are those of its version, or messages."""
     crawled = {site for (site,) in crawl.query("SELECT site FROM site")}
-    stored: dict[int, dict[str, int]] = {}
+    stored = {}
     for source, url, count in crawl.query(
         "SELECT l.source_id, t.url, l.count FROM link l JOIN page t ON t.id = l.target_id"
         " UNION ALL SELECT source_id, url, count FROM message WHERE count > 0"

@@ -1,10 +1,7 @@
 """A paper whose feed announces articles only after the crawl has read their pages."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,10 +12,6 @@ from crawlers.storage.database import Database
 from crawlers.storage.queries import crawl_named
 from tests.integration.test_news import SETTINGS, WORDS, kill_before_commit, run
 from tests.support.sites.server import Web
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 ARTICLES = 4
 
@@ -33,7 +26,7 @@ class LatePaper:
     def __init__(self):
         self.web = Web(late=self._respond)
         self.announces = False
-        self.on_request: Callable[[], None] | None = None
+        self.on_request = None
 
     @property
     def origin(self):

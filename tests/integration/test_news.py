@@ -1,12 +1,9 @@
 """News crawls of two papers that keep publishing: each document is stored once, whenever the crawl is killed."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,10 +11,6 @@ from crawlers.algorithms.urls.keys import content_hash
 from tests.support.killing import killed_at_request
 from tests.support.running import add_on
 from tests.support.sites.server import Web
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 WORDS = [f"{a}{b}" for a in ("river", "council", "winter", "engine") for b in ("side", "house", "land", "works")]
 OLD, NEW = 12, 24  # articles of each paper when the crawl begins, and in the end
@@ -39,7 +32,7 @@ class Press:
 
     def __init__(self):
         self.web = Web(fed=self._paper("fed"), bare=self._paper("bare"))
-        self.on_request: Callable[[], None] | None = None
+        self.on_request = None
         self.is_corrected = False  # the stories changed
         self.is_down = False  # the hosts respond with 503
         self.unchanged = 0  # number of 304 responses

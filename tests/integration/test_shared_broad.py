@@ -1,7 +1,5 @@
 """Broad and topic crawls of several processes, which send each other links, while some of them are killed."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

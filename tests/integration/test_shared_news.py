@@ -1,7 +1,5 @@
 """News crawls of several processes, of which some are killed, while papers keep publishing."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -22,7 +20,7 @@ def test_killed_workers_lose_no_article_and_store_none_twice(press, crawl_in, po
     crawl = crawl_in("press", (), spider="news", **SETTINGS, DATABASE_URL=postgresql_url)
     (crawl.folder / "sources.yaml").write_text(press.sources(), "utf-8")
     killer, witness = CrewKiller(crawl, press, random.Random(5), 120, 2), Witness(crawl, press)
-    problems: list[str] = []
+    problems = []
     while killer.kills.total() < KILLS:
         killer.kill()
         problems += witness.look()

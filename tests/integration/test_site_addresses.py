@@ -1,7 +1,5 @@
 """Sites with several addresses, sites that move to https or www, and crawls of a folder or of some URLs of a site."""
 
-from __future__ import annotations
-
 import networkx as nx
 import pytest
 
@@ -73,7 +71,7 @@ def external(project):
 
 
 def test_pages_of_an_alias_are_pages_of_the_site(project):
-    bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+    bodies = {"a": {}, "b": {}}
     with Web(
         a=pages(bodies["a"]),
         b=pages(bodies["b"], robots="User-agent: *\nDisallow: /secret/\n"),
@@ -114,7 +112,7 @@ def test_pages_of_an_alias_are_pages_of_the_site(project):
 
 
 def test_home_page_that_redirects_to_another_address_is_followed(project):
-    bodies: dict[str, str] = {}
+    bodies = {}
     with Web(a=moving(lambda: b, status=302), b=pages(bodies)) as web:
         a, b = web["a"].origin, web["b"].origin
         bodies |= {"/": links("/x/", f"{a}/y/"), "/x/": links(f"{a}/", f"{a}/x/"), "/y/": "<title>Y</title>"}
@@ -128,7 +126,7 @@ def test_home_page_that_redirects_to_another_address_is_followed(project):
 
 
 def test_chain_of_home_pages_ends_at_the_last_address(project):
-    bodies: dict[str, str] = {}
+    bodies = {}
 
     async def last(exchange):
         if exchange.path == "/":
@@ -158,7 +156,7 @@ def test_loop_of_home_pages_ends_with_a_reason(project):
 
 
 def test_crawl_of_a_folder_stays_in_it(project):
-    bodies: dict[str, str] = {}
+    bodies = {}
     start = "/docs/index.html"
     with Web(a=pages(bodies), b=pages({})) as web:
         a, b = web["a"].origin, web["b"].origin
@@ -184,7 +182,7 @@ def test_crawl_of_a_folder_stays_in_it(project):
 
 
 def test_resumed_crawl_with_another_alias_is_that_of_a_crawl_that_began_with_it(project, tmp_path):
-    bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+    bodies = {"a": {}, "b": {}}
     with Web(a=pages(bodies["a"]), b=pages(bodies["b"])) as web:
         a, b = web["a"].origin, web["b"].origin
         bodies["a"] |= {"/": links(f"{b}/x/", f"{b}/x", "/y/", "/z/"), "/y/": links(f"{b}/x/", "/x/"), "/z/": "Z"}
@@ -202,7 +200,7 @@ def test_resumed_crawl_with_another_alias_is_that_of_a_crawl_that_began_with_it(
 
 
 def test_removed_alias_is_not_requested_until_it_is_back(project):
-    bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+    bodies = {"a": {}, "b": {}}
     with Web(a=pages(bodies["a"]), b=pages(bodies["b"])) as web:
         a, b = web["a"].origin, web["b"].origin
         bodies["a"] |= {"/": links(f"{b}/x/", "/y/", "/z/"), "/y/": links("/z/"), "/z/": "<title>Z</title>"}
@@ -223,7 +221,7 @@ def test_removed_alias_is_not_requested_until_it_is_back(project):
 
 
 def test_root_of_a_topic_that_redirects_to_another_address_is_followed(project):
-    bodies: dict[str, str] = {}
+    bodies = {}
     with Web(a=moving(lambda: b), b=pages(bodies)) as web:
         a, b = web["a"].origin, web["b"].origin
         bodies |= {"/start/": links("/x/", f"{a}/y/"), "/x/": "<p>unicode</p>", "/y/": "<p>unicode</p>"}

@@ -1,7 +1,5 @@
 """A killed topic crawl continues with the pages that would have been next."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

@@ -1,7 +1,5 @@
 """The documentation agrees with the code: settings, stats, commands, queries, tables and links."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import importlib
@@ -112,7 +110,7 @@ def _stats(trees):
                 names = [call.args[0] for call in _calls(function, COUNTING)]
                 if any(isinstance(name, ast.Name) and name.id in parameters for name in names):
                     counting.add(function.name)
-    found: set[str] = set()
+    found = set()
     for tree in trees:
         for call in _calls(tree, counting):
             name = call.args[0]

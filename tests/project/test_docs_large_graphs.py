@@ -1,7 +1,5 @@
 """The queries of the guide to large graphs run, and DuckDB and Polars give the same answers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -42,10 +40,10 @@ def test_queries_give_the_right_answers(tool, sqlite, tmp_path, monkeypatch):
     write_dataset(sqlite, [store(sqlite, pages) for pages in SITES], tmp_path / "result" / DATASET)
     answers = []
     for query in queries(tool):
-        names: dict[str, object] = {}
+        names = {}
         exec(compile(query, str(GUIDE), "exec"), names)  # noqa: S102 - the code of our own page
         answer = names["answer"]
-        answers.append(answer.fetchall() if tool == "duckdb" else answer.rows())  # type: ignore[attr-defined]
+        answers.append(answer.fetchall() if tool == "duckdb" else answer.rows())
     assert answers == EXPECTED
 
 

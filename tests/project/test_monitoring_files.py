@@ -1,7 +1,5 @@
 """The dashboard, the alerts and the page about metrics name what a worker exports, and nothing else."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs/how-to/scrapyd.md").read_text("utf-8")
 
 def unit(name):
     parser = configparser.ConfigParser(interpolation=None, strict=False)  # Environment= may be given twice
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.optionxform = str
     parser.read(ROOT / "deploy/systemd" / name)
     return parser
 

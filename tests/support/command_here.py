@@ -1,17 +1,11 @@
 """Runs commands in the process of the test, which is faster than starting one for each."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
-from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
-if TYPE_CHECKING:
-    from scrapy.commands import ScrapyCommand
 
-
-def run_here(command: ScrapyCommand, url: str, *arguments: str, **settings: object) -> int:
+def run_here(command, url, *arguments, **settings):
     """Run a new *command* on the store *url*; return its exit status."""
     parser = ArgumentParser()
     command.settings = Settings({"DATABASE_URL": url, **settings})

@@ -1,17 +1,9 @@
 """Three sites whose pages link to each other at random, with various texts and errors."""
 
-from __future__ import annotations
-
 import json
 import random
-from typing import TYPE_CHECKING
 
 from tests.support.sites.server import Web, pages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.running import Project
 
 NAMES = ("a", "b", "c")
 TEXTS = ("unicode", "unicode tables", "text and fonts", "kitchen", "garden of unicode", "weather", "news")
@@ -25,10 +17,10 @@ READ = """
 class LinkedSites:
     """Serves the sites during the `with` block; pages in the folder `encoding` are about Unicode."""
 
-    def __init__(self, pages: int = 14) -> None:
+    def __init__(self, pages=14):
         self._pages = pages  # of each site
-        self.order: list[str] = []  # the requested URLs
-        self.on_request: Callable[[], None] = lambda: None
+        self.order = []  # the requested URLs
+        self.on_request = lambda: None
         self.web = Web(**{name: self._site(name) for name in NAMES})
 
     def __enter__(self):
@@ -62,7 +54,7 @@ class LinkedSites:
 
         return respond
 
-    def prepare(self, project: Project, **topic: object) -> Project:
+    def prepare(self, project, **topic):
         """Return *project* with settings and a topic.yaml for these sites."""
         roots = [f"{site.origin}/" for site in self.web.sites.values()]
         topic = {"keywords": ["unicode", "text"], "roots": roots, **topic}
@@ -71,7 +63,7 @@ class LinkedSites:
         return project
 
 
-def crawl(project: Project, strategy: str = "", **settings) -> list[str]:
+def crawl(project, strategy="", **settings):
     """Crawl, and return the URLs of the pages read, in order."""
     if strategy:
         text = json.loads((project.folder / "topic.yaml").read_text("utf-8"))

@@ -1,7 +1,5 @@
 """Connections to a server of a test, each of which is closed when the test ends."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import struct
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
     Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
 
 
-def reset(writer: asyncio.StreamWriter) -> None:
+def reset(writer):
     """Close the connection with a TCP reset."""
     opened = writer.get_extra_info("socket")
     if opened.family == socket.AF_INET:
@@ -24,15 +22,15 @@ def reset(writer: asyncio.StreamWriter) -> None:
 class Connections:
     """The connections of one event loop, each served by a task."""
 
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._writers: set[asyncio.StreamWriter] = set()
-        self._failures: list[BaseException] = []
+    def __init__(self):
+        self._tasks = set()
+        self._writers = set()
+        self._failures = []
 
-    def served_by(self, serve: Serve) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+    def served_by(self, serve):
         """Return what `asyncio.start_server` calls with a connection; it is closed when *serve* returns."""
 
-        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def connected(reader, writer):
             task = asyncio.get_running_loop().create_task(serve(reader, writer))
             self._tasks.add(task)
             self._writers.add(writer)
@@ -41,13 +39,13 @@ class Connections:
 
         return connected
 
-    def _ended(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
+    def _ended(self, task, writer):
         writer.close()
         self._tasks.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None:
             self._failures.append(failure)
 
-    async def close(self, *servers: asyncio.Server) -> None:
+    async def close(self, *servers):
         """End all connections, then *servers*; raise an ExceptionGroup of what was raised while serving.
 
         A server that closes while it accepts a connection leaves the socket open: so do asyncio's own tasks when they

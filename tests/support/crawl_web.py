@@ -4,21 +4,14 @@ Besides the demo sites there are `corner`, a site of edge cases, and `dead`, whi
 Responses depend only on the URL; the pace can be varied.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections import Counter
 from functools import cache
-from typing import TYPE_CHECKING, Self
 
 from examples.webs import Web, archive, respond
 from examples.webs.pages import WebResponse, redirect, typed
 from tests.support.sites import server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
 DEMO = ("library", "faculty", "mirror", "archive")
 ALL = (*DEMO, "corner", "dead")
@@ -67,39 +60,37 @@ class WatchedWeb:
     thread when a request has arrived, before the response.
     """
 
-    def __init__(
-        self, names: Sequence[str] = DEMO, scale: int = 1, pace: Callable[[str], float] = lambda url: 0.0
-    ) -> None:
-        self.counts: Counter[str] = Counter()
-        self.on_request: Callable[[], None] | None = None
+    def __init__(self, names=DEMO, scale=1, pace=lambda url: 0.0):
+        self.counts = Counter()
+        self.on_request = None
         self.pace = pace
         self._served = server.Web(**{name: None if name == "dead" else self._site(name) for name in names})
         self.origins = {name: site.origin for name, site in self._served.sites.items()}
         self.web = Web(scale, {**Web().origins, **self.origins})
         self._cached = cache(self._respond)
 
-    def hosts(self, *names: str, parallel: int = 8) -> list[str]:
+    def hosts(self, *names, parallel=8):
         """Return lines of hosts.txt for *names*, or for all, without delays; the endless site has few levels."""
         levels = {"archive": archive.LEVELS}
         return [f"{self.origins[name]};{parallel};{levels.get(name, '')};0" for name in names or self.origins]
 
     @property
-    def requests(self) -> int:
+    def requests(self):
         return self.counts.total()
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._served.__enter__()
         return self
 
-    def __exit__(self, *exit_: object) -> None:
+    def __exit__(self, *exit_):
         self._served.__exit__(*exit_)
 
-    def held(self) -> AbstractContextManager[None]:
+    def held(self):
         """Respond to nothing until the end of the block."""
         return self._served.held()
 
-    def _site(self, name: str) -> server.Handler:
-        async def handle(exchange: server.Exchange) -> None:
+    def _site(self, name):
+        async def handle(exchange):
             url = self.origins[name] + exchange.path
             self.counts[url] += 1
             if self.on_request is not None:
@@ -113,7 +104,7 @@ class WatchedWeb:
 
         return handle
 
-    def _respond(self, name: str, raw_path: str) -> WebResponse:
+    def _respond(self, name, raw_path):
         path, _, query = raw_path.partition("?")
         if name == "corner":
             return _CORNER.get(path) or typed("text/html", b"nothing here", 404)

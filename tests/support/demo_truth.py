@@ -24,7 +24,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from examples.webs import Web, respond
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
 ALL_TAGS = ("a", "area", "frame", "iframe", "meta")
 
@@ -43,24 +43,24 @@ class Truth:
     external: frozenset[str]  # targets of links that leave the site, as resolved, without fragment
 
     @property
-    def nodes(self) -> dict[str, int]:
+    def nodes(self):
         """Return the nodes of the graph with their levels."""
         return {group[0]: self.pages[group[0]] for group in self.groups}
 
     @property
-    def copies(self) -> dict[str, str]:
+    def copies(self):
         """Return each merged page with its representative."""
         return {url: group[0] for group in self.groups for url in group[1:]}
 
 
 class _Links(HTMLParser):
-    def __init__(self, tags: tuple[str, ...]) -> None:
+    def __init__(self, tags):
         super().__init__()
-        self.base: str | None = None
-        self.found: list[str] = []
+        self.base = None
+        self.found = []
         self._tags = tags
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         values = {name: value or "" for name, value in reversed(attrs)}
         if tag == "base" and self.base is None and "href" in values:
             self.base = values["href"]
@@ -75,7 +75,7 @@ class _Links(HTMLParser):
             self.found.append(target.strip())
 
 
-def _links(url: str, body: bytes, tags: tuple[str, ...]) -> Iterator[str]:
+def _links(url, body, tags):
     parser = _Links(tags)
     parser.feed(body.decode())
     parser.close()
@@ -95,9 +95,9 @@ class _End:
     hops: tuple[str, ...]  # the redirecting URLs on the way
 
 
-def _request(site: str, url: str, web: Web) -> _End:
+def _request(site, url, web):
     home = urlsplit(web.origins[site])
-    hops: list[str] = []
+    hops = []
     while True:
         parts = urlsplit(url)
         if (parts.scheme, parts.netloc) != (home.scheme, home.netloc):
@@ -113,28 +113,21 @@ def _request(site: str, url: str, web: Web) -> _End:
             return _End(url, "loop", response.status, b"", tuple(hops))
 
 
-def truth(
-    site: str,
-    origins: Mapping[str, str] | None = None,
-    scale: int = 1,
-    *,
-    normalize: Callable[[str], str] = lambda url: url,
-    tags: tuple[str, ...] = ALL_TAGS,
-) -> Truth:
+def truth(site, origins=None, scale=1, *, normalize=lambda url: url, tags=ALL_TAGS):
     """Return the true graph of *site*, one of library, faculty and mirror, served at *origins*.
 
     *normalize* is that of the crawler: URLs that it makes equal count as one, and must lead to one page.
     """
     web = Web(scale, origins) if origins else Web(scale)
     home = web.origins[site] + "/"
-    ends: dict[str, tuple[object, ...]] = {}  # key -> kind, key of the end, its bytes, keys linked to
-    seen_as: defaultdict[str, set[str]] = defaultdict(set)
-    levels: dict[str, int] = {}
-    outs: dict[str, Counter[str]] = {}  # page -> keys linked to, with their number
-    hashes: dict[str, bytes] = {}
+    ends = {}  # key -> kind, key of the end, its bytes, keys linked to
+    seen_as = defaultdict(set)
+    levels = {}
+    outs = {}  # page -> keys linked to, with their number
+    hashes = {}
     moved, refused, off_site, loops, external = {}, {}, {}, set(), set()
 
-    def settle(url: str, level: int) -> str | None:
+    def settle(url, level):
         """Request a URL variant that was not requested before; return its page if its links are to be followed."""
         key = normalize(url)
         if url in seen_as[key]:
@@ -171,11 +164,11 @@ def truth(
         found = [settle(target, level) for page in layer if page for target in outs[page]]
         layer = [page for page in found if page]
 
-    members: defaultdict[bytes, list[str]] = defaultdict(list)
+    members = defaultdict(list)
     for url in sorted(levels, key=lambda url: (levels[url], url)):
         members[hashes[url]].append(url)
     first = {url: group[0] for group in members.values() for url in group}
-    edges: Counter[tuple[str, str]] = Counter()
+    edges = Counter()
     for page, targets in outs.items():
         for target, number in targets.items():
             last = first.get(str(ends[normalize(target)][1]))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
+from crawlers.algorithms.ranking.opic import OPICTotals
 from crawlers.algorithms.ranking.page_scores import GONE, Part
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 
 class Message(NamedTuple):
@@ -19,36 +16,36 @@ class Message(NamedTuple):
 class DividedOPIC:
     """Workers 1 to *workers* with the pages of *web*, each of which is one's or, as its *owner* is 0, nobody's."""
 
-    def __init__(self, web: Mapping[int, Mapping[int, float]], workers: int, make: Callable[[], OPIC]) -> None:
+    def __init__(self, web, workers, make):
         self.web = web
         self._make = make
-        self.parts: dict[int, OPIC] = {}
-        self.ended: dict[int, list[float]] = {}
-        self.given: dict[int, float] = {}
-        self.messages: list[Message] = []
-        self.owner: dict[int, int] = {}
-        self._free: dict[int, tuple[int, tuple[float, ...], list[float]]] = {}  # queue, record, base
+        self.parts = {}  # the scores of each worker
+        self.ended = {}  # the last totals of workers that died
+        self.given = {}  # the cash that each worker handed out
+        self.messages = []
+        self.owner = {}  # of each page
+        self._free = {}  # queue, record, base
         for number in range(1, workers + 1):
             self.join(number)
 
-    def join(self, number: int) -> None:
+    def join(self, number):
         scores = self.parts[number] = self._make()
         if len(self.parts) > 1 or self.ended:
             scores.begin_part()
         self.given[number] = 0.0
         scores.share(self._others(number), 0.0)
 
-    def _others(self, number: int) -> list[list[float]]:
+    def _others(self, number):
         return [one.totals() for n, one in self.parts.items() if n != number] + list(self.ended.values())
 
-    def found(self, page: int, worker: int) -> None:
+    def found(self, page, worker):
         self.parts[worker].add_waiting(page, 0)
         self.owner[page] = worker
 
-    def part(self, page: int) -> OPIC:
+    def part(self, page):
         return self.parts[self.owner[page]]
 
-    def fetched(self, page: int) -> None:
+    def fetched(self, page):
         mine, links = self.part(page), self.web[page]
         here = {target: worth for target, worth in links.items() if self.owner[target] == self.owner[page]}
         there = [target for target in links if target not in here]
@@ -56,21 +53,21 @@ class DividedOPIC:
         mine.fetched(page, here, len(there))
         self.messages += [Message(target, cash) for target in there]
 
-    def take_messages(self, worker: int) -> None:
+    def take_messages(self, worker):
         for message in self.messages:
             if self.owner[message.target] == worker:
                 self.parts[worker].received(message.target, message.cash, 1.0)
         self.messages = [message for message in self.messages if self.owner[message.target] != worker]
 
-    def round(self, worker: int) -> None:
+    def round(self, worker):
         self.given |= self.parts[worker].hand_out(self._stored())
         self.parts[worker].share(self._others(worker), self.given[worker])
 
-    def _stored(self) -> dict[int, Part]:
+    def _stored(self):
         active = {number: Part(one.totals(), True, self.given[number]) for number, one in self.parts.items()}
         return active | {number: Part(totals, False) for number, totals in self.ended.items()}
 
-    def gives_up(self, pages: Iterable[int]) -> None:
+    def gives_up(self, pages):
         for page in pages:
             if self.owner[page]:
                 mine = self.part(page)
@@ -78,14 +75,14 @@ class DividedOPIC:
                 mine.remove_pages([page])
                 self.owner[page] = 0
 
-    def claims(self, worker: int, pages: Iterable[int]) -> None:
+    def claims(self, worker, pages):
         for page in pages:
             if not self.owner[page]:
                 queue, record, base = self._free.pop(page)
                 self.parts[worker].add_page(page, queue, record, base)
                 self.owner[page] = worker
 
-    def ends(self, worker: int) -> None:
+    def ends(self, worker):
         """The worker dies: what remains is what the store holds."""
         totals = self.parts[worker].totals()
         self.gives_up([page for page, owner in self.owner.items() if owner == worker])
@@ -93,7 +90,7 @@ class DividedOPIC:
         del self.given[worker]
         self.ended[worker] = totals
 
-    def total_cash(self) -> float:
+    def total_cash(self):
         """Return the cash of all pages, of the virtual page, and of messages."""
         parts = self._stored()
         untaken = sum(part.given - OPICTotals(*part.totals).taken for part in parts.values() if part.is_active)
@@ -104,10 +101,10 @@ class DividedOPIC:
             + (next(iter(self.parts.values())).pooled(parts) + untaken + free)
         )
 
-    def weights(self) -> dict[int, float]:
+    def weights(self):
         return {page: self.part(page).weight(page) for page in self.web}
 
-    def best(self, worker: int) -> int:
+    def best(self, worker):
         """Return the page of *worker* with the most cash."""
         mine = self.parts[worker]
         pages = [page for page, owner in self.owner.items() if owner == worker and mine.queue(page) != GONE]

@@ -1,18 +1,12 @@
 """Names and addresses of an imaginary internet, for a command that is started with `before=`."""
 
-from __future__ import annotations
-
 import socket
 from functools import partial
-from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls import addresses
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
-
-def imaginary(names: Mapping[str, str], *public: str) -> Callable[[], None]:
+def imaginary(names, *public):
     """Return a function after which *names* resolve to their addresses, others to none, and *public* ones are public.
 
     So a server on loopback can play a public one.
@@ -20,16 +14,16 @@ def imaginary(names: Mapping[str, str], *public: str) -> Callable[[], None]:
     return partial(_install, dict(names), public)
 
 
-def _install(names: Mapping[str, str], public: tuple[str, ...]) -> None:
+def _install(names, public):
     network_of = addresses.network_of
 
-    def get_host_by_name(name: str) -> str:
+    def get_host_by_name(name):
         if name in names:
             return names[name]
         socket.inet_aton(name if name[0].isdigit() else "?")  # forms of addresses that C's resolver knows
         return name
 
-    def resolve(name: str) -> str:
+    def resolve(name):
         try:
             return get_host_by_name(name)
         except OSError as error:

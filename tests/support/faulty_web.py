@@ -19,11 +19,8 @@ from crawlers.storage.files.names import file_stem
 from tests.support.sites.server import Web
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import Any
+    from collections.abc import Sequence
 
-    from tests.support.sites.server import Exchange, Request
 
 HOME = "/"
 ERROR, RESET, STALL, BUSY = "status 500", "reset", "stall", "status 429"
@@ -64,9 +61,7 @@ class FaultyWeb:
     *rest_s* seconds. On a busy machine, a request may be delayed by *slack_s* seconds.
     """
 
-    def __init__(
-        self, seed: int, pages: int, limits: Sequence[Limits], stalls: int = 20, rest_s: int = 1, slack_s: float = 0.1
-    ) -> None:
+    def __init__(self, seed, pages, limits, stalls=20, rest_s=1, slack_s=0.1):
         self._rest_s = rest_s
         self._slack_s = slack_s
         rng = random.Random(seed)
@@ -77,26 +72,26 @@ class FaultyWeb:
             {_path(n): _random_page(rng, n, sizes, host, is_stalled=(host, n) in stalled) for n in range(size)}
             for host, size in enumerate(sizes)
         ]
-        self._served: Counter[tuple[int, str]] = Counter()
+        self._served = Counter()
         self.on_request = None
         self._web = Web(**{f"host{number}": self._handler(number) for number in range(len(limits))})
         self.origins = [site.origin for site in self._web.sites.values()]
 
-    def __enter__(self) -> FaultyWeb:
+    def __enter__(self):
         self._web.__enter__()
         return self
 
-    def __exit__(self, *exit_of: object) -> None:
+    def __exit__(self, *exit_of):
         self._web.__exit__(*exit_of)
 
-    def hosts(self) -> list[str]:
+    def hosts(self):
         """Return the lines of hosts.txt."""
         return [
             f"{origin};{limits.parallel};;{limits.delay_s * 1000:.0f}"
             for origin, limits in zip(self.origins, self._limits, strict=True)
         ]
 
-    def begin(self) -> None:
+    def begin(self):
         """Forget all requests: the next crawl meets the same faults as the first."""
         self._served.clear()
         for site in self._web.sites.values():
@@ -104,15 +99,15 @@ class FaultyWeb:
             site.most_at_once = 0
 
     @property
-    def size(self) -> int:
+    def size(self):
         return sum(map(len, self._pages))
 
     @property
-    def requests(self) -> int:
+    def requests(self):
         return sum(len(site.requests) for site in self._web.sites.values())
 
-    def _handler(self, host: int) -> Any:
-        async def respond(exchange: Exchange) -> None:
+    def _handler(self, host):
+        async def respond(exchange):
             if self.on_request is not None:
                 self.on_request()
             path = exchange.path
@@ -142,14 +137,14 @@ class FaultyWeb:
 
         return respond
 
-    def _html(self, host: int, path: str, page: RandomPage) -> str:
+    def _html(self, host, path, page):
         links = [*page.links, *(self.origins[other] + target for other, target in page.external)]
         anchors = " ".join(f'<a href="{link}">{number}</a>' for number, link in enumerate(links))
         return f"<!DOCTYPE html><title>{host}{path}</title><p>Page {path} of host {host}.</p>{anchors}"
 
     # What a crawl should have found and done ---------------------------------------------------------
 
-    def levels(self, host: int) -> dict[str, int]:
+    def levels(self, host):
         """Return the level of each page that can be reached and responds at last."""
         pages = self._pages[host]
         levels = {HOME: 0}
@@ -162,7 +157,7 @@ class FaultyWeb:
                     following.append(link)
         return levels
 
-    def problems(self, folder: Path, runs: Sequence[float]) -> Iterator[str]:
+    def problems(self, folder, runs):
         """Yield what is wrong with a crawl: its graphs in *folder*, and its requests.
 
         Its runs were started at the times *runs*, in seconds of the monotonic clock.
@@ -175,7 +170,7 @@ class FaultyWeb:
             yield from self._in_rests(host, site.requests, runs)
             yield from self._too_often(host, site.requests, runs)
 
-    def _wrong_graphs(self, folder: Path) -> Iterator[str]:
+    def _wrong_graphs(self, folder):
         """Yield the differences between the graphs in *folder* and the truth."""
         for host, origin in enumerate(self.origins):
             graph = nx.read_gexf(folder / f"{file_stem(origin)}.gexf")
@@ -194,8 +189,8 @@ class FaultyWeb:
             wanted_external = {url: len(set(of[url].external)) for url in levels}
             yield from _differences(f"{origin} external links", wanted_external, external)
 
-    def _in_rests(self, host: int, requests: Sequence[Request], runs: Sequence[float]) -> Iterator[str]:
-        served: Counter[str] = Counter()
+    def _in_rests(self, host, requests, runs):
+        served = Counter()
         rests_s = []
         for one in requests:
             page = self._pages[host].get(one.path)
@@ -209,9 +204,9 @@ class FaultyWeb:
                 if rest_s + self._slack_s < one.at_s < rest_s + self._rest_s - self._slack_s:
                     yield f"{self.origins[host]}{one.path}: requested {one.at_s - rest_s:.2f} s after status 429"
 
-    def _too_often(self, host: int, requests: Sequence[Request], runs: Sequence[float]) -> Iterator[str]:
+    def _too_often(self, host, requests, runs):
         reachable = {link for path in self.levels(host) for link in self._pages[host][path].links}
-        times: dict[str, list[float]] = defaultdict(list)
+        times = defaultdict(list)
         for one in requests:
             times[one.path].append(one.at_s)
         yield from (f"{self.origins[host]}{path}: never requested" for path in reachable - times.keys())
@@ -228,11 +223,11 @@ class FaultyWeb:
                     yield f"{self.origins[host]}{path}: {ordinary} requests in one run"
 
 
-def _path(number: int) -> str:
+def _path(number):
     return f"/{number}.html" if number else HOME
 
 
-def _random_page(rng: random.Random, number: int, sizes: Sequence[int], host: int, *, is_stalled: bool) -> RandomPage:
+def _random_page(rng, number, sizes, host, *, is_stalled):
     """A page has links to farther pages, so that nearly all can be reached, to nearer ones, and to missing ones."""
     pages = sizes[host]
     children = [child for child in (3 * number + 1, 3 * number + 2, 3 * number + 3) if child < pages]
@@ -243,7 +238,7 @@ def _random_page(rng: random.Random, number: int, sizes: Sequence[int], host: in
     others = [(host + rng.randrange(1, len(sizes))) % len(sizes) for _ in range(2)]
     external = [(other, _path(rng.randrange(sizes[other]))) for other in others]
     chance = rng.random()
-    faults: Sequence[str] = ()
+    faults = ()
     if is_stalled:
         faults = (STALL,)
     elif number == 0:
@@ -259,7 +254,7 @@ def _random_page(rng: random.Random, number: int, sizes: Sequence[int], host: in
     return RandomPage(links, external, faults, rng.uniform(0.0, 0.02))
 
 
-def _too_early(origin: str, requests: Sequence[Request], limits: Limits, slack_s: float) -> Iterator[str]:
+def _too_early(origin, requests, limits, slack_s):
     """Yield where requests came more than *slack_s* faster than the delay allows, over any number in a row."""
     latest_s = float("-inf")  # at which request 0 would have come, at the given delay
     for number, one in enumerate(requests):
@@ -272,7 +267,7 @@ def _too_early(origin: str, requests: Sequence[Request], limits: Limits, slack_s
         latest_s = max(latest_s, shifted_s)
 
 
-def _differences(what: str, wanted: Mapping[Any, Any], found: Mapping[Any, Any]) -> Iterator[str]:
+def _differences(what, wanted, found):
     for name in {*wanted, *found}:
         if wanted.get(name) != found.get(name):
             yield f"{what}: {name}: {found.get(name)} instead of {wanted.get(name)}"

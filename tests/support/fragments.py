@@ -1,36 +1,30 @@
 """Webs of numbers, the reward of each page of each site, and a crawl of them with one page in flight."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
-
-if TYPE_CHECKING:
-    from crawlers.algorithms.bandits.site_rules import SiteRule
 
 
 class Crawl:
     """Sites given by the rewards of their pages, and named by their numbers."""
 
-    def __init__(self, rule: SiteRule, yields: list[list[int]], order: list[int] | None = None) -> None:
+    def __init__(self, rule, yields, order=None):
         self.rule = rule
         self.yields = yields
         self.read = [0] * len(yields)
-        self.pulls: list[tuple[int, int]] = []  # site and reward, in order
+        self.pulls = []  # site and reward, in order
         for site in order or range(len(yields)):
             rule.sleep(site)
         for site in order or range(len(yields)):
             self.settle(site)
 
-    def settle(self, site: int) -> None:
+    def settle(self, site):
         if self.read[site] < len(self.yields[site]):
             self.rule.wake(site)
         else:
             self.rule.sleep(site)
 
-    def step(self) -> int | None:
+    def step(self):
         site = self.rule.select(0.0)
         if site is not None:
             self.rule.record_pull(site)
@@ -42,14 +36,14 @@ class Crawl:
             self.pulls.append((site, reward))
         return site
 
-    def run(self, budget: int) -> list[int]:
+    def run(self, budget):
         """Return the sites chosen until the budget is used or all sites have ended."""
-        chosen: list[int] = []
+        chosen = []
         while len(chosen) < budget and (site := self.step()) is not None:
             chosen.append(site)
         return chosen
 
-    def resumed(self, rule: SiteRule) -> Crawl:
+    def resumed(self, rule):
         """Return the same crawl after a crash: a new rule replays the pulls, and then the awake sites."""
         for site in range(len(self.yields)):
             rule.sleep(site)
@@ -63,7 +57,7 @@ class Crawl:
         return other
 
 
-def rotting(seed: int, sites: int, pages: int = 80) -> list[list[int]]:
+def rotting(seed, sites, pages=80):
     """Return sites of up to *pages* pages, whose links come in bursts and become rare."""
     rng = random.Random(seed)
     found = []

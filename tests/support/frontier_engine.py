@@ -1,13 +1,11 @@
 """Frontiers on one store, one after the other, and a writer that loses what a killed process would lose."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
 from sqlalchemy import text
 
-from crawlers.algorithms.bandits.patience import NO_PATIENCE, Patience
+from crawlers.algorithms.bandits.patience import NO_PATIENCE
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
 from crawlers.frontier.budget import PullBudget
@@ -19,15 +17,6 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import crawl
 from tests.support.stored_rows import add_sites
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sqlalchemy import Connection
-
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.storage.database import Database
-
 T = TypeVar("T")
 
 
@@ -37,34 +26,34 @@ class HeldWriter:
     *fence* is called first in the transaction of a batch, as by `Writer`.
     """
 
-    def __init__(self, database: Database, fence: Callable[[Connection, ChangeSet], None] = lambda *_: None) -> None:
+    def __init__(self, database, fence=lambda *_: None):
         self._database = database
         self._fence = fence
-        self._pending: list[ChangeSet] = []
+        self._pending = []
         self.committed = 0  # change sets
 
     @property
-    def pending(self) -> int:
+    def pending(self):
         return len(self._pending)
 
     @property
-    def submitted(self) -> int:
+    def submitted(self):
         return self.committed + self.pending
 
-    def submit(self, changes: ChangeSet) -> None:
+    def submit(self, changes):
         self._pending.append(changes)
 
-    def wait_for(self, number: int) -> None:
+    def wait_for(self, number):
         self.commit(max(0, number - self.committed))
 
-    def has_committed(self, number: int) -> bool:
+    def has_committed(self, number):
         self.wait_for(number)
         return True
 
-    def flush(self) -> None:
+    def flush(self):
         self.wait_for(self.submitted)
 
-    def commit(self, number: int) -> None:
+    def commit(self, number):
         """Write the first *number* change sets, as one transaction."""
         batch, first = ChangeSet(), self._pending[:number]
         for changes in first:
@@ -75,11 +64,11 @@ class HeldWriter:
             self._fence(connection, batch)
             write_changes(connection, batch)
 
-    def lose(self) -> None:
+    def lose(self):
         self._pending.clear()
 
-    def run(self, job: Callable[[Connection], T]) -> Future[T]:
-        result: Future[T] = Future()
+    def run(self, job):
+        result = Future()
         with self._database.write() as connection:
             result.set_result(job(connection))
         return result
@@ -88,13 +77,13 @@ class HeldWriter:
 class Engine:
     """The store of a crawl; `held` has the changes that may be lost."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database):
         self.database = database
         self.held = HeldWriter(database)
         self._sites = 0
         self.begin_crawl()
 
-    def begin_crawl(self) -> Engine:
+    def begin_crawl(self):
         """Begin another crawl, whose frontiers and sites are those from now on."""
         self.held.flush()
         with self.database.write() as connection:
@@ -102,16 +91,7 @@ class Engine:
         self.crawl_id = crawls.begin(self.database, "test", "test", (), {}, 0.0).id
         return self
 
-    def frontier(
-        self,
-        order: PageOrder | None = None,
-        rule: SiteRule | None = None,
-        page_budget: int = 0,
-        patience: Patience = NO_PATIENCE,
-        *,
-        records_pulls: bool = False,
-        **limits: Any,
-    ) -> QueuedFrontier:
+    def frontier(self, order=None, rule=None, page_budget=0, patience=NO_PATIENCE, *, records_pulls=False, **limits):
         """Return a frontier, breadth first without an *order*, with all of its page budget, like a lone worker.
 
         The previous one counts as killed after its last commit, which has everything that is not lost.
@@ -119,17 +99,17 @@ class Engine:
         self.held.flush()
         order = order or BREADTH_FIRST
         looks_back = not order.finishes_each_priority
-        store = SqlFrontierStore(self.database, self.held, self.crawl_id, looks_back=looks_back)  # type: ignore[arg-type]
+        store = SqlFrontierStore(self.database, self.held, self.crawl_id, looks_back=looks_back)
         budget = PullBudget(rule or RoundRobin(), page_budget, patience, records=records_pulls)
         budget.grant(page_budget)
         return QueuedFrontier(store, order, budget, **limits)
 
-    def new_site(self) -> int:
+    def new_site(self):
         """Return the id of a new site."""
         self._sites += 1
         return add_sites(self.database, self.crawl_id, f"http://host{self._sites}.test")[0].id
 
-    def stored(self, table: str, condition: str = "true") -> list[dict[str, Any]]:
+    def stored(self, table, condition="true"):
         """Return rows of a table."""
         self.held.flush()
         with self.database.read() as connection:
@@ -137,10 +117,10 @@ class Engine:
                 dict(row) for row in connection.execute(text(f"SELECT * FROM {table} WHERE {condition}")).mappings()
             ]
 
-    def rows(self, site_id: int) -> list[dict[str, Any]]:
+    def rows(self, site_id):
         """Return the stored pages of the site."""
         return self.stored("page", f"site_id = {site_id}")
 
-    def links(self) -> dict[tuple[int, int], int]:
+    def links(self):
         """Return the number of links by source and target."""
         return {(row["source_id"], row["target_id"]): row["count"] for row in self.stored("link")}

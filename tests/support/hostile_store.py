@@ -1,9 +1,6 @@
 """A store in which every text that comes from the web, from files or from people attacks its reader."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, literal, update
 
@@ -11,9 +8,6 @@ from crawlers.reasons import Reason
 from crawlers.storage.schema.tables import metadata
 from crawlers.storage.seeds import list_seeds, save_seeds
 from tests.support.stored_crawl import CRAWL, later_crawl, stored_crawl
-
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
 
 # A formula for spreadsheets, an end of attributes and elements, scripts, a template, a format, escapes of terminals (C0
 # and C1), and text that turns the direction of what follows.
@@ -40,7 +34,7 @@ REASONS = {"bad_link": "reason", "page": "reason", "poll": "problem", "site": "a
 URLS = {"page": "url", "external_url": "url", "document": "url"}  # they begin with http, whatever is behind that
 
 
-def hostile_store(database: Database) -> None:
+def hostile_store(database):
     """Store two crawls, of the same sites, with rows of all missions, a worker, settings and a list of sites."""
     stored_crawl(database)
     later_crawl(database)

@@ -7,15 +7,12 @@ one if it had to wait for a lock of it. SQLite admits one writer at a time, so t
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import event
 
 from crawlers.errors import StoreError
 from crawlers.storage.database import Database
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PATIENCE_S = 60.0  # a test that waits longer fails
 
@@ -23,13 +20,13 @@ PATIENCE_S = 60.0  # a test that waits longer fails
 class Stopping:
     """Stops a thread before a statement of its connections, or before the commit."""
 
-    def __init__(self, database: Database, statement: int) -> None:
+    def __init__(self, database, statement):
         self.is_stopped, self.goes_on = threading.Event(), threading.Event()
         self._left = statement
         event.listen(database.engine, "before_cursor_execute", lambda *_: self._pass())
         event.listen(database.engine, "commit", lambda connection: self._pass())
 
-    def _pass(self) -> None:
+    def _pass(self):
         self._left -= 1
         if self._left == 0:
             self.is_stopped.set()
@@ -44,17 +41,15 @@ class Interleaved(NamedTuple):
     was_stopped: bool
 
 
-def interleaved(
-    url: str, statement: int, one: Callable[[Database], Any], other: Callable[[Database], Any]
-) -> Interleaved:
+def interleaved(url, statement, one, other):
     """Stop *one* before its n-th *statement*, n >= 1, and run the *other* meanwhile; *url* is that of the store."""
     database, meanwhile = Database(url), Database(url)
     stopping = Stopping(database, statement)
     event.listen(meanwhile.engine, "begin", lambda connection: connection.exec_driver_sql("SET lock_timeout = '10ms'"))
-    results: list[Any] = []
+    results = []
     waited = object()
 
-    def run() -> None:
+    def run():
         try:
             results.append(one(database))
         finally:

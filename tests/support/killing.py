@@ -12,26 +12,11 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from tests.support.processes import Run
-    from tests.support.running import Crawl
 
 KINDS = {"request": 5, "commit": 5, "startup": 1, "graphs": 2}  # with their weights
 STARTUP_LOG_BYTES = 500  # the log of a run up to its first request
 BIRTH_WRITES = 4  # the tables and the rows of a new crawl are a few transactions
 TRIES_PER_KILL = 4  # a run may end gracefully before its moment
-
-
-class CountedWeb(Protocol):
-    """Calls *on_request* when a request has arrived, before the response."""
-
-    on_request: Callable[[], None] | None
 
 
 @dataclass(slots=True)
@@ -43,26 +28,26 @@ class Toll:
     stored_at_kills: list[int] = field(default_factory=list)  # number of URLs that had ended by then
 
     @property
-    def total(self) -> int:
+    def total(self):
         return self.kills.total()
 
     @property
-    def runs(self) -> int:
+    def runs(self):
         return len(self.began_s)
 
 
-def act_at_request(web: CountedWeb, number: int, act: Callable[[], object]) -> None:
+def act_at_request(web, number, act):
     """Let *act* be called once, when *web* receives its request with that *number* from now on."""
     numbers = count(1)
 
-    def on_request() -> None:
+    def on_request():
         if next(numbers) == number:
             act()
 
     web.on_request = on_request
 
 
-def killed_at_request(crawl: Crawl, web: CountedWeb, number: int, **how: Any) -> int:
+def killed_at_request(crawl, web, number, **how):
     """Run *crawl* until the web has received *number* requests, of which the last gets no response; return the status.
 
     *how* is what `Crawl.start` takes.
@@ -80,9 +65,7 @@ class Killer:
     *kinds* are the moments, with their weights.
     """
 
-    def __init__(
-        self, crawl: Crawl, web: CountedWeb, rng: random.Random, reach: int, kinds: Mapping[str, int] = KINDS
-    ) -> None:
+    def __init__(self, crawl, web, rng, reach, kinds=KINDS):
         self._crawl = crawl
         self._web = web
         self._rng = rng
@@ -91,17 +74,17 @@ class Killer:
         self._log = crawl.database.with_name(crawl.database.name + "-wal")
         self.toll = Toll()
 
-    def kill(self, times: int) -> None:
+    def kill(self, times):
         """Kill the crawl *times* times, or until it is finished."""
         for _ in range(times * TRIES_PER_KILL):
             if self.toll.total >= times or self._is_finished():
                 return
             self._once()
 
-    def _is_finished(self) -> bool:
+    def _is_finished(self):
         return "finished" in self._crawl.states
 
-    def _once(self) -> None:
+    def _once(self):
         kind = self._rng.choices(list(self._kinds), list(self._kinds.values()))[0]
         if self._kinds is KINDS and not self._crawl.states and self._rng.random() >= 0.25:
             kind = "birth"
@@ -118,20 +101,20 @@ class Killer:
             self.toll.kills[kind] += 1
             self.toll.stored_at_kills.append(self._crawl.stored)
 
-    def _at_request(self, run: Run) -> None:
+    def _at_request(self, run):
         self._after_requests(run, signal.SIGKILL)
         run.until(lambda: False, "the end of a killed process")
 
-    def _after_requests(self, run: Run, number: signal.Signals) -> None:
+    def _after_requests(self, run, number):
         act_at_request(self._web, self._rng.randint(1, self._reach), lambda: run.signal(number))
 
-    def _at_commit(self, run: Run) -> None:
+    def _at_commit(self, run):
         for _ in range(self._rng.randint(1, max(1, self._reach // 5))):
             before = _stamp(self._log)
             if not run.until(lambda before=before: _stamp(self._log) != before, "a write to the database"):
                 return
 
-    def _at_birth(self, run: Run) -> None:
+    def _at_birth(self, run):
         for _ in range(self._rng.randint(1, BIRTH_WRITES)):
             before = _stamp(self._crawl.database), _stamp(self._log)
             run.until(
@@ -139,20 +122,20 @@ class Killer:
                 "a write to the new database",
             )
 
-    def _at_startup(self, run: Run) -> None:
+    def _at_startup(self, run):
         wanted = self._rng.randrange(STARTUP_LOG_BYTES)
         run.until(lambda: run.log_bytes >= wanted, f"a log of {wanted} bytes")
 
-    def _at_graphs(self, run: Run) -> None:
+    def _at_graphs(self, run):
         before = self._graph_files()
         self._after_requests(run, signal.SIGTERM)
         run.until(lambda: self._graph_files() != before, "a graph file")
 
-    def _graph_files(self) -> set[tuple[str, int]]:
+    def _graph_files(self):
         return {(path.name, *_stamp(path)) for path in self._crawl.result.glob("*")}
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamp(path):
     try:
         status = path.stat()
     except FileNotFoundError:

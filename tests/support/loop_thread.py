@@ -1,14 +1,9 @@
 """An event loop in a thread of its own, for a server that a test talks to."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -18,23 +13,23 @@ END_S = 10
 class LoopThread:
     """An event loop that runs from `start` to `end`."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
 
-    def start(self) -> None:
+    def start(self):
         self._thread.start()
 
-    def run(self, action: Coroutine[None, None, T]) -> T:
+    def run(self, action):
         """Return the result of *action*, which takes `END_S` seconds at most."""
         return asyncio.run_coroutine_threadsafe(action, self.loop).result(END_S)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self):
         """Do nothing in the loop during the block, in which `run`, another `held` and `end` therefore fail."""
         is_held, is_over = threading.Event(), threading.Event()
 
-        def hold() -> None:
+        def hold():
             is_held.set()
             is_over.wait()
 
@@ -46,7 +41,7 @@ class LoopThread:
         finally:
             is_over.set()
 
-    def end(self, last: Coroutine[None, None, None]) -> None:
+    def end(self, last):
         """Run the *last* action, and end the loop even if that fails."""
         try:
             self.run(last)

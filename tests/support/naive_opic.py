@@ -1,7 +1,5 @@
 """OPIC as in the paper: the cash of each page and of the virtual page in dicts, distributed page by page."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -11,27 +9,27 @@ Event = tuple[Any, ...]
 class NaiveOPIC:
     """Must have the same cash and history after the same events; `math.inf` = no window."""
 
-    def __init__(self, window: float = math.inf, uncrawled_weight: float = 1.0, virtual_share: float = 0.15) -> None:
+    def __init__(self, window=math.inf, uncrawled_weight=1.0, virtual_share=0.15):
         self.window, self.weight, self.virtual_share = window, uncrawled_weight, virtual_share
         self.virtual = 1.0
         self.ticks = 0
-        self.cash: dict[int, float] = {}  # of the pages that wait
-        self.history: dict[int, float] = {}
-        self.visited: dict[int, int] = {}
-        self.fetched_once: set[int] = set()
-        self.has_moved: set[int] = set()
-        self.alias: dict[int, int] = {}
+        self.cash = {}  # of the pages that wait
+        self.history = {}
+        self.visited = {}
+        self.fetched_once = set()
+        self.has_moved = set()
+        self.alias = {}
 
-    def happens(self, event: Event) -> None:
+    def happens(self, event):
         name, *arguments = event
         getattr(self, name)(*arguments)
 
-    def representative(self, page: int) -> int:
+    def representative(self, page):
         while page in self.alias:
             page = self.alias[page]
         return page
 
-    def give(self) -> None:
+    def give(self):
         new = [page for page in self.cash if page not in self.fetched_once]
         if self.weight == math.inf:
             weights = dict.fromkeys(new or self.cash, 1.0)
@@ -42,14 +40,14 @@ class NaiveOPIC:
         if weights:
             self.virtual = 0.0
 
-    def add_waiting(self, page: int, level: int) -> None:
+    def add_waiting(self, page, level):
         if level and not self.ticks:
             self.give()
         if page not in self.cash and page not in self.has_moved:
             self.cash[page] = self.history[page] = 0.0
             self.visited[page] = self.ticks
 
-    def fetched(self, page: int, links: dict[int, float]) -> None:
+    def fetched(self, page, links):
         if page not in self.cash:
             return
         self.give()
@@ -68,7 +66,7 @@ class NaiveOPIC:
         self.virtual += self.virtual_share * cash if targets else cash
         self.give()
 
-    def record_alias(self, page: int, target: int) -> None:
+    def record_alias(self, page, target):
         if page not in self.alias and self.representative(target) != page:
             self.alias[page] = target
         heir = self.representative(page)
@@ -82,7 +80,7 @@ class NaiveOPIC:
         else:
             self.virtual += cash
 
-    def remove_page(self, page: int) -> None:
+    def remove_page(self, page):
         if page in self.cash:
             self.virtual += self.cash.pop(page)
             self.history.pop(page)

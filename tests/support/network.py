@@ -1,10 +1,7 @@
 """A network between a worker and PostgreSQL that a test can cut: a TCP proxy before the socket of the server."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
-from typing import Self
 
 from sqlalchemy import make_url
 
@@ -20,63 +17,63 @@ class Network:
     refuses new ones.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         self._url = make_url(url)
         self._server = f"{self._url.query['host']}/.s.PGSQL.5432"
         self._thread = LoopThread()
         self._is_whole = asyncio.Event()
         self._is_whole.set()
         self._port = 0  # any, then always the same
-        self._listening: asyncio.Server | None = None
+        self._listening = None
         self._connections = Connections()
-        self._writers: set[asyncio.StreamWriter] = set()
+        self._writers = set()
         self._thread.start()
         self._thread.run(self._listen())
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._thread.end(self._close())
 
     @property
-    def url(self) -> str:
+    def url(self):
         """The URL of the same database through this network."""
         return self._url.set(host="127.0.0.1", port=self._port, query={}).render_as_string(hide_password=False)
 
-    def cut(self) -> None:
+    def cut(self):
         """Cut the line: let nothing arrive."""
         self._thread.loop.call_soon_threadsafe(self._is_whole.clear)
 
-    def break_off(self) -> None:
+    def break_off(self):
         """Break the line: reset all connections."""
         self._thread.run(self._reset())
 
-    def forget(self) -> None:
+    def forget(self):
         """Let nothing arrive any more on the open connections, as a firewall does that was restarted."""
         self._thread.loop.call_soon_threadsafe(self._forget)
 
-    def mend(self) -> None:
+    def mend(self):
         """Let everything arrive again."""
         self._thread.run(self._mend())
 
-    async def _listen(self) -> None:
+    async def _listen(self):
         self._listening = await asyncio.start_server(
             self._connections.served_by(self._connected), "127.0.0.1", self._port
         )
         self._port = self._listening.sockets[0].getsockname()[1]
 
-    def _forget(self) -> None:
+    def _forget(self):
         self._is_whole.clear()
         self._is_whole = asyncio.Event()
         self._is_whole.set()
 
-    async def _mend(self) -> None:
+    async def _mend(self):
         self._is_whole.set()
         if self._listening is None:
             await self._listen()
 
-    async def _reset(self) -> None:
+    async def _reset(self):
         assert self._listening is not None
         listening, self._listening = self._listening, None
         for writer in self._writers:
@@ -84,11 +81,11 @@ class Network:
         self._writers.clear()
         await self._connections.close(listening)
 
-    async def _close(self) -> None:
+    async def _close(self):
         if self._listening is not None:
             await self._reset()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _connected(self, reader, writer):
         with suppress(OSError):
             self._writers.add(writer)
             is_whole = self._is_whole
@@ -99,9 +96,7 @@ class Network:
             self._writers.discard(requests)
         self._writers.discard(writer)
 
-    async def _forward(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_whole: asyncio.Event
-    ) -> None:
+    async def _forward(self, reader, writer, is_whole):
         with suppress(OSError):
             while received := await reader.read(65_536):
                 await is_whole.wait()

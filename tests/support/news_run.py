@@ -1,9 +1,7 @@
 """A run of a news crawl of one site in a real store, with the pages that a test gives."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
@@ -37,14 +35,6 @@ from crawlers.storage.news.stored_sources import list_feeds
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawlers.crawl.news.rule_learning import Call
-    from crawlers.frontier.values import Lease
-    from crawlers.items import Target
-    from crawlers.storage.database import Database
-
 T = TypeVar("T")
 
 SITE, NOW, HOUR = "http://one.test", 1e9, 3600.0
@@ -52,11 +42,11 @@ OUT = "http://out.test"  # an excluded source
 RULE = UrlRule(r"/a\d+", 1.0, "hand")
 
 
-def target(path: str) -> Target:
+def target(path):
     return resolve(SITE, path)
 
 
-async def in_process(owner: str, function: Callable[..., Any], *args: Any) -> Any:
+async def in_process(owner, function, *args):
     """Do what `ExtractionPool.run` does, in this process."""
     return function(*args)
 
@@ -64,20 +54,20 @@ async def in_process(owner: str, function: Callable[..., Any], *args: Any) -> An
 class WatchedCommits:
     """The commits of a writer; counts how many times they are waited for."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer):
         self._writer = writer
         self.waits = 0
 
     @property
-    def submitted(self) -> int:
+    def submitted(self):
         return self._writer.submitted
 
-    def wait_for(self, number: int) -> None:
+    def wait_for(self, number):
         self.waits += 1
         self._writer.wait_for(number)
 
 
-async def at_once(query: Callable[[], T]) -> T:
+async def at_once(query):
     """Run a query in the thread that asks."""
     return query()
 
@@ -85,15 +75,7 @@ async def at_once(query: Callable[[], T]) -> T:
 class Crawl:
     """A run of a crawl; a second one on the same database resumes it."""
 
-    def __init__(
-        self,
-        database: Database,
-        *rules: UrlRule,
-        roots: tuple[str, ...] = (),
-        removed: tuple[str, ...] = (),
-        learns: bool = False,
-        call: Call = in_process,
-    ):
+    def __init__(self, database, *rules, roots=(), removed=(), learns=False, call=in_process):
         self.database = database
         begun = crawls.begin(database, "news", "news", [SiteRow(0, SITE, 9, None, 0.0)], {}, NOW)
         (row,) = begun.sites
@@ -139,17 +121,17 @@ class Crawl:
         self.policy.load_sites(begun.sites)(NOW)
         self.frontier.add([Candidate(row.id, target(path), slot=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)
 
-    def url(self, path: str) -> str:
+    def url(self, path):
         return target(path).url
 
-    def lease(self, now: float = NOW) -> Lease:
+    def lease(self, now=NOW):
         (lease,) = self.frontier.lease(now, 1)
         return lease
 
-    def leases(self, now: float = NOW) -> dict[str, Lease]:
+    def leases(self, now=NOW):
         return {lease.url.removeprefix(SITE): lease for lease in self.frontier.lease(now, 99)}
 
-    def end(self, lease: Lease, *links: str, now: float = NOW, state: State = State.DONE, **more: Any) -> Page:
+    def end(self, lease, *links, now=NOW, state=State.DONE, **more):
         page = Page(
             lease.id,
             lease.url,
@@ -165,29 +147,29 @@ class Crawl:
         self.decision = self.policy.decide(lease, page, now)
         return self.frontier.acknowledge(lease, self.decision, now)[1]
 
-    def slot(self, path: str) -> tuple[int, float]:
+    def slot(self, path):
         """Return the stored queue and value."""
         found = self.rows("SELECT s.queue, s.value FROM news_score s JOIN page p ON p.id = s.page_id WHERE p.key", path)
         return found[0]
 
-    def poll(self, path: str) -> tuple[Any, ...]:
+    def poll(self, path):
         """Return kind, failures and new items of a scheduled page."""
         found = self.rows(
             "SELECT kind, failures, new_items FROM poll s JOIN page p ON p.id = page_id WHERE p.key", path
         )
         return found[0] if found else ()
 
-    def feeds(self) -> set[str]:
+    def feeds(self):
         """Return the paths of the feeds in the store."""
         self.writer.flush()
         return {url.removeprefix(SITE) for (_, _, _, url, *_) in list_feeds(self.database, hash)}
 
-    def rows(self, statement: str, path: str) -> list[Any]:
+    def rows(self, statement, path):
         self.writer.flush()
         with self.database.read() as connection:
             return [tuple(row) for row in connection.exec_driver_sql(f"{statement} = {target(path).key}")]
 
 
-def feed(*paths: str, kind: str = FEED, further: tuple[str, ...] = ()) -> News:
+def feed(*paths, kind=FEED, further=()):
     items = [Announced(target(path), NOW - 60.0 * n, path) for n, path in enumerate(paths)]
     return News(kind, announces=bool(paths), items=items, feeds=[target(path) for path in further])

@@ -1,9 +1,5 @@
 """A stored news crawl: pages, documents and feeds, written like those of a crawl."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from sqlalchemy import select
 
 from crawlers.algorithms.urls.keys import url_key
@@ -12,10 +8,6 @@ from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow,
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-    from crawlers.storage.schema.rows import Row
-
 DAY = 86_400.0
 SITE, OTHER = "http://one.example", "http://two.example"
 
@@ -23,16 +15,16 @@ SITE, OTHER = "http://one.example", "http://two.example"
 class NewsStore:
     """A crawl called *name* with two *sites*."""
 
-    def __init__(self, database: Database, name: str = "news", sites: tuple[str, ...] = (SITE, OTHER)) -> None:
+    def __init__(self, database, name="news", sites=(SITE, OTHER)):
         self.database = database
         begun = begin(database, *sites, name=name, mission="news")
         self.id = begun.id
         self.sites = {row.site: row.id for row in begun.sites}
 
-    def write(self, *rows: Row) -> None:
+    def write(self, *rows):
         write_rows(self.database, *rows)
 
-    def page(self, path: str, fetched_at: float, *, site: str = SITE, reason: str = "", queue: int = -1, **more) -> int:
+    def page(self, path, fetched_at, *, site=SITE, reason="", queue=-1, **more):
         """Store a page; return its number."""
         state = more.get("state", State.DONE)
         (number,) = page_ids(self.database, 1)
@@ -45,7 +37,7 @@ class NewsStore:
         )
         return number
 
-    def poll(self, path: str, kind: str, polled_at: float, *, site: str = SITE, **more) -> int:
+    def poll(self, path, kind, polled_at, *, site=SITE, **more):
         """Store a scheduled page; return its number."""
         of_page = {name: more.pop(name) for name in ("state", "state_at") if name in more}
         of_page |= {"site": site, "queue": 1, "reason": more.get("problem", "")}
@@ -55,7 +47,7 @@ class NewsStore:
         self.write(PollRow(number, self.sites[site], kind, *times, "[]", row["problem"] or None))
         return number
 
-    def document(self, path: str, stored_at: float, *, site: str = SITE, again: int = 0, **article: Any) -> int:
+    def document(self, path, stored_at, *, site=SITE, again=0, **article):
         """Store a document on a new page, or another version of that on the page *again*; return the page's number."""
         number = again or self.page(path, stored_at, site=site)
         found = {"title": f"Title of {path}", "text": f"The text of {path}.", "canonical": None, "extractor": "rule"}

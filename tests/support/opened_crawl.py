@@ -1,10 +1,7 @@
 """A crawl with a real store, but without Scrapy's engine: tests set the clock, and give the results of fetches."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 from scrapy.settings import Settings
@@ -24,14 +21,6 @@ from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
 from crawlers.items import Page, SiteLimits, State
 from crawlers.storage.database import Database
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.crawler import Crawler
-
-    from crawlers.crawl.session import CrawlSession
-    from crawlers.items import Target
-
 ORIGIN = CrawlOrigin({}, CrawlCommand("test", {}, {}))
 SITE, NOW = "http://a.test", 1e9
 QUICK = {
@@ -45,7 +34,7 @@ QUICK = {
 }
 
 
-def project_settings(**values: object) -> Settings:
+def project_settings(**values):
     """Return the project's settings with *values*."""
     settings = Settings()
     settings.setmodule(defaults)
@@ -53,12 +42,12 @@ def project_settings(**values: object) -> Settings:
     return settings
 
 
-def quick_settings(url: str, **settings: object) -> Settings:
+def quick_settings(url, **settings):
     """Return the project's settings for the store *url*, without logs, delays and robots.txt."""
     return project_settings(**{**QUICK, "DATABASE_URL": url, **settings})
 
 
-def crawler_of(url: str, spider: type[Spider] = Spider, **settings: object) -> Crawler:
+def crawler_of(url, spider=Spider, **settings):
     """Return a crawler for the store *url*, without an engine, with the extensions that a crawl requires."""
     own = {
         "ADDONS": {},
@@ -69,7 +58,7 @@ def crawler_of(url: str, spider: type[Spider] = Spider, **settings: object) -> C
     return get_crawler(spider, {**quick_settings(url).copy_to_dict(), **own, **settings})
 
 
-def target(path: str) -> Target:
+def target(path):
     return resolve(SITE, path)
 
 
@@ -79,21 +68,14 @@ class OpenedCrawl:
     *policy* is the policy of the crawl, or creates it when the store is open.
     """
 
-    def __init__(
-        self,
-        url: str,
-        policy: CrawlPolicy | Callable[[CrawlSession], CrawlPolicy] | None = None,
-        mission: dict[str, Any] | None = None,
-        now: float = NOW,
-        **settings: object,
-    ) -> None:
+    def __init__(self, url, policy=None, mission=None, now=NOW, **settings):
         self.url = url
         self.now = now
-        self.stats: Counter[str] = Counter()
-        self.stopped: list[str] = []  # the reasons
+        self.stats = Counter()
+        self.stopped = []  # the reasons
         self.wakes = 0
 
-        def open_policy(session: CrawlSession) -> CrawlPolicy:
+        def open_policy(session):
             return policy(session) if callable(policy) else policy or CrawlPolicy()
 
         spec = CrawlSpec("test", **{"sites": [SiteLimits(SITE)], **(mission or {})})
@@ -104,54 +86,54 @@ class OpenedCrawl:
             origin=ORIGIN,
         )
 
-    def inc_value(self, key: str, count: int = 1) -> None:
+    def inc_value(self, key, count=1):
         self.stats[key] += count
 
-    def _wake(self) -> None:
+    def _wake(self):
         self.wakes += 1
 
-    def round(self) -> None:
+    def round(self):
         """Exchange with the other workers of the crawl, and open the sites that this one has claimed."""
         asyncio.run(self.crawl.round())
 
-    def lease(self) -> Lease:
+    def lease(self):
         """Return the next lease; fail if there is none."""
         lease = self.crawl.next(self.now)
         assert isinstance(lease, Lease)
         return lease
 
-    def leases(self) -> list[Lease]:
+    def leases(self):
         """Return everything that may be leased now."""
         found = []
         while isinstance(lease := self.crawl.next(self.now), Lease):
             found.append(lease)
         return found
 
-    def robots(self) -> RobotsNeeded:
+    def robots(self):
         """Return the next site whose robots.txt is needed; fail if there is none."""
         needed = self.crawl.next(self.now)
         assert isinstance(needed, RobotsNeeded)
         return needed
 
-    def end(self, lease: Lease, *links: str, state: State = State.DONE, status: int = 200, **more: Any) -> Page:
+    def end(self, lease, *links, state=State.DONE, status=200, **more):
         """Record the page of *lease* with internal *links*; return it as it was stored."""
         found = [(target(path), 1) for path in links]
         return self.crawl.recording.record(Page(lease.id, lease.url, lease.level, state, status, links=found, **more))
 
-    def fail(self, lease: Lease, reason: str = "timeout", **more: Any) -> Page:
+    def fail(self, lease, reason="timeout", **more):
         """Record a transient failure of *lease*."""
         return self.end(lease, state=State.FAILED, is_transient=True, reason=reason, **{"status": 0, **more})
 
-    def close(self, *outputs: Callable[[], None], reason: str = "finished") -> None:
+    def close(self, *outputs, reason="finished"):
         self.crawl.close(reason, outputs)
 
-    def kill(self) -> None:
+    def kill(self):
         """Commit what was recorded, and leave everything else as a kill does."""
         self.crawl.session.close_all()
 
     # The store --------------------------------------------------------------------------------------
 
-    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+    def rows(self, statement):
         """Return committed rows; also of a closed crawl."""
         if not self.crawl.session.writer.is_closed:
             self.crawl.session.writer.flush()
@@ -162,21 +144,21 @@ class OpenedCrawl:
         finally:
             database.close()
 
-    def pages(self) -> dict[str, tuple[State, str]]:
+    def pages(self):
         """Return state and reason of every page, by path."""
         found = self.rows("SELECT url, state, reason FROM page")
         return {url.removeprefix(SITE): (State(state), reason or "") for url, state, reason in found}
 
-    def levels(self) -> dict[str, int]:
+    def levels(self):
         """Return the level of every page, by path."""
         return {url.removeprefix(SITE): level for url, level in self.rows("SELECT url, level FROM page")}
 
-    def states(self) -> list[tuple[str, str]]:
+    def states(self):
         """Return state and reason of every crawl."""
         return [(state, reason) for state, reason in self.rows("SELECT state, reason FROM crawl ORDER BY id")]
 
 
-def rounds(*crawls: OpenedCrawl, number: int = 3) -> None:
+def rounds(*crawls, number=3):
     """Let each of the crawls exchange with the others several times."""
     for _ in range(number):
         for crawl in crawls:

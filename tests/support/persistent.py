@@ -1,21 +1,14 @@
 """HTTP servers on loopback whose connections stay open, so that a test decides how each of them goes on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
 
 from tests.support.connections import Connections
 from tests.support.loop_thread import LoopThread
 
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Awaitable, Callable
 
-
-def response(body: str, status: int = 200) -> bytes:
+def response(body, status=200):
     data = body.encode()
     return b"HTTP/1.1 %d X\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (status, len(data), data)
 
@@ -23,12 +16,12 @@ def response(body: str, status: int = 200) -> bytes:
 class Connection:
     """One connection; *number* is that of its latest request for a page, from 1."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader, writer):
         self.reader = reader
         self.writer = writer
         self.number = 0
 
-    async def send(self, data: bytes) -> None:
+    async def send(self, data):
         self.writer.write(data)
         await self.writer.drain()
 
@@ -39,16 +32,14 @@ class PersistentSite:
     *answer* responds to a path, and may close the connection. With *context* the site has TLS.
     """
 
-    def __init__(
-        self, answer: Callable[[Connection, str], Awaitable[None]], context: ssl.SSLContext | None = None
-    ) -> None:
+    def __init__(self, answer, context=None):
         self._answer = answer
         self._context = context
-        self.paths: Counter[str] = Counter()
+        self.paths = Counter()
         self._connections = Connections()
         self._thread = LoopThread()
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._thread.start()
         opened = asyncio.start_server(self._connections.served_by(self._serve), "127.0.0.1", 0, ssl=self._context)
         self._server = self._thread.run(opened)
@@ -56,13 +47,13 @@ class PersistentSite:
         self.origin = f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._thread.end(self._close())
 
-    async def _close(self) -> None:
+    async def _close(self):
         await self._connections.close(self._server)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader, writer):
         connection = Connection(reader, writer)
         with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while not writer.is_closing():

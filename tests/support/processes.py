@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADED = "tests.support.loaded"
@@ -38,7 +38,7 @@ _context.set_forkserver_preload([LOADED])
 _numbers = count(1)
 
 
-def until(condition: Callable[[], bool], what: str, timeout_s: float = PATIENCE_S) -> None:
+def until(condition, what, timeout_s=PATIENCE_S):
     """Wait for *condition*; raise a TimeoutError that names *what* did not happen."""
     deadline = time.monotonic() + timeout_s
     while not condition():
@@ -55,7 +55,7 @@ class Ended(NamedTuple):
     log: str  # standard error: Scrapy's log and our messages
 
     @property
-    def errors(self) -> list[str]:
+    def errors(self):
         """Return the messages for the user: one sentence, or several lines if several lines of a file are wrong."""
         return re.findall(r"^Error: .*(?:\n(?!Error: |\d{4}-\d\d-\d\d ).+)*", self.log, re.MULTILINE)
 
@@ -66,14 +66,7 @@ class Run:
     *before* is called in the new process before the command starts. The output is kept beside the folder.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        arguments: Sequence[str],
-        *,
-        is_fresh: bool = False,
-        before: Callable[[], None] | None = None,
-    ) -> None:
+    def __init__(self, folder, arguments, *, is_fresh=False, before=None):
         said = folder.with_name(f"{folder.name}.said")
         said.mkdir(exist_ok=True)
         number = next(_numbers)
@@ -85,24 +78,24 @@ class Run:
         self.pid = self._process.pid
 
     @property
-    def is_running(self) -> bool:
+    def is_running(self):
         return self._process.poll() is None
 
     @property
-    def log(self) -> str:
+    def log(self):
         return self._log.read_text("utf-8")
 
     @property
-    def log_bytes(self) -> int:
+    def log_bytes(self):
         return self._log.stat().st_size
 
-    def signal(self, number: signal.Signals) -> None:
+    def signal(self, number):
         self._process.send_signal(number)
 
-    def kill(self) -> None:
+    def kill(self):
         self.signal(signal.SIGKILL)
 
-    def wait(self, timeout_s: float = PATIENCE_S) -> Ended:
+    def wait(self, timeout_s=PATIENCE_S):
         """Wait for the end; kill the process if it takes longer than *timeout_s*."""
         try:
             status = self._process.wait(timeout_s)
@@ -112,11 +105,11 @@ class Run:
             raise
         return Ended(status, self._output.read_text("utf-8"), self.log)
 
-    def until(self, condition: Callable[[], bool], what: str) -> bool:
+    def until(self, condition, what):
         """Wait for *condition* or the end of the process; return whether the condition became true first."""
         came = False
 
-        def is_over() -> bool:
+        def is_over():
             nonlocal came
             came = condition()
             return came or not self.is_running
@@ -133,11 +126,11 @@ class _Command(NamedTuple):
     before: Callable[[], None] | None
 
     @property
-    def environment(self) -> dict[str, str]:
+    def environment(self):
         return {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
 
 
-def subprocess_of(command: _Command) -> subprocess.Popen[bytes]:
+def subprocess_of(command):
     """Start a fresh process."""
     with command.output.open("wb") as output, command.log.open("wb") as log:
         return subprocess.Popen(
@@ -155,7 +148,7 @@ def subprocess_of(command: _Command) -> subprocess.Popen[bytes]:
 class Fork:
     """A process forked from the server, with the required methods of `subprocess.Popen`."""
 
-    def __init__(self, command: _Command) -> None:
+    def __init__(self, command):
         with chdir(ROOT):  # where the server, if it is started now, finds the modules to load
             forkserver.ensure_running()
         self._lock = threading.Lock()  # a status can be read once
@@ -164,23 +157,23 @@ class Fork:
         assert self._process.pid is not None
         self.pid = self._process.pid
 
-    def poll(self) -> int | None:
+    def poll(self):
         with self._lock:
             return self._process.exitcode
 
-    def wait(self, timeout: float) -> int:
+    def wait(self, timeout):
         connection.wait([self._process.sentinel], timeout)
         status = self.poll()
         if status is None:
             raise subprocess.TimeoutExpired("scrapy", timeout)
         return status
 
-    def send_signal(self, number: signal.Signals) -> None:
+    def send_signal(self, number):
         if self.poll() is None:
             os.kill(self.pid, number)
 
 
-def _become(command: _Command, environment: dict[str, str]) -> None:
+def _become(command, environment):
     """Run `python -W error -m scrapy` in this process."""
     assert LOADED in sys.modules, "the server could not import the modules of commands, so it is useless"
     os.setsid()

@@ -1,24 +1,16 @@
 """Runs crawls and other commands of the project as users do, each in its own folder, and reads their results."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3
 from collections import Counter
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import psycopg
 
 from crawlers.items import State
 from tests.support.processes import Run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from tests.support.processes import Ended
 
 QUICK = {"ROBOTS_REST_SECONDS": 0}  # no test waits for a site that is never going to respond
 
@@ -58,22 +50,22 @@ class Folder:
     As a context manager, it ends those that still run.
     """
 
-    def __init__(self, folder: Path, **settings: object) -> None:
+    def __init__(self, folder, **settings):
         self.folder = folder
         self.settings = settings
-        self._runs: list[Run] = []
+        self._runs = []
         folder.mkdir(parents=True, exist_ok=True)
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         for run in self._runs:
             if run.is_running:
                 run.kill()
                 run.wait()
 
-    def _start(self, command: Iterable[str], arguments: Iterable[str], settings: dict[str, object], **how: Any) -> Run:
+    def _start(self, command, arguments, settings, **how):
         line = list(command)
         for name, value in {**QUICK, **self.settings, **settings}.items():
             text = value if isinstance(value, str) else json.dumps(value)
@@ -84,23 +76,23 @@ class Folder:
     # Results ----------------------------------------------------------------------------------------
 
     @property
-    def database_url(self) -> str:
+    def database_url(self):
         return str(self.settings.get("DATABASE_URL", f"sqlite:///{self.database}"))
 
     @property
-    def server(self) -> str | None:
+    def server(self):
         """The URL of the store if it is in PostgreSQL."""
         return self.database_url if self.database_url.startswith("postgresql") else None
 
     @property
-    def database(self) -> Path:
+    def database(self):
         return self.folder / "crawl.sqlite"
 
     @property
-    def result(self) -> Path:
+    def result(self):
         return self.folder / "result"
 
-    def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+    def query(self, statement, **values):
         """Return rows of the store, [] if it has no such table yet; never writes, not even a checkpoint.
 
         *values* stand for names such as `:site` in the *statement*.
@@ -123,16 +115,16 @@ class Folder:
             raise
 
     @property
-    def states(self) -> list[str]:
+    def states(self):
         """Return the states of all crawls, oldest first."""
         return [state for (state,) in self.query("SELECT state FROM crawl ORDER BY id")]
 
     @property
-    def outcomes(self) -> list[tuple[str, str]]:
+    def outcomes(self):
         """Return state and reason of all crawls, oldest first."""
         return self.query("SELECT state, reason FROM crawl ORDER BY id")
 
-    def files(self) -> dict[str, bytes]:
+    def files(self):
         """Return the files of the result folder by name, including hidden ones."""
         return {path.name: path.read_bytes() for path in self.result.glob("*") if path.is_file()}
 
@@ -140,33 +132,26 @@ class Folder:
 class Project(Folder):
     """A folder in which any command of the project runs."""
 
-    def start(
-        self,
-        command: str,
-        *arguments: str,
-        is_fresh: bool = False,
-        before: Callable[[], None] | None = None,
-        **settings: object,
-    ) -> Run:
+    def start(self, command, *arguments, is_fresh=False, before=None, **settings):
         """Start a Scrapy command; see `Run`."""
         return self._start([command], arguments, settings, is_fresh=is_fresh, before=before)
 
-    def run(self, command: str, *arguments: str, **settings: object) -> Ended:
+    def run(self, command, *arguments, **settings):
         """Run a Scrapy command to its end."""
         return self.start(command, *arguments, **settings).wait()
 
-    def crawl(self, hosts: str, *arguments: str, **settings: object) -> Ended:
+    def crawl(self, hosts, *arguments, **settings):
         """Crawl the sites *hosts* to the end."""
         return self.run("crawl", "sitegraph", "-a", f"hosts={hosts}", *arguments, **settings)
 
-    def pages(self, origin: str = "") -> dict[str, tuple[State, str]]:
+    def pages(self, origin=""):
         """Return state and reason of every page, by path, or by URL if no *origin* is given; of a URL, the latest."""
         ids = "SELECT id FROM site WHERE site LIKE :site"
         pages = f"SELECT url, state, reason FROM page WHERE site_id IN ({ids}) ORDER BY id"
         rows = self.query(pages, site=origin or "%")
         return {url.removeprefix(origin): (State(state), reason or "") for url, state, reason in rows}
 
-    def site(self, origin: str) -> Mapping[str, Any]:
+    def site(self, origin):
         """Return the row of a site in the latest crawl."""
         names = ("robots_status", "robots_text", "availability")
         rows = self.query(
@@ -178,28 +163,21 @@ class Project(Folder):
 class Crawl(Folder):
     """A folder with hosts.txt, and the crawls that run in it."""
 
-    def __init__(self, folder: Path, hosts: Iterable[str], spider: str = "sitegraph", **settings: object) -> None:
+    def __init__(self, folder, hosts, spider="sitegraph", **settings):
         super().__init__(folder, **settings)
         self.spider = spider
         (folder / "hosts.txt").write_text("".join(f"{line}\n" for line in hosts), "utf-8")
 
-    def start(
-        self,
-        *,
-        arguments: Iterable[str] = ("hosts=hosts.txt",),
-        is_fresh: bool = False,
-        before: Callable[[], None] | None = None,
-        **settings: object,
-    ) -> Run:
+    def start(self, *, arguments=("hosts=hosts.txt",), is_fresh=False, before=None, **settings):
         """Start the command; see `Run`."""
         given = [word for argument in arguments for word in ("-a", argument)]
         return self._start(["crawl", self.spider], given, settings, is_fresh=is_fresh, before=before)
 
-    def run(self, **settings: Any) -> Ended:
+    def run(self, **settings):
         """Run the command to its end."""
         return self.start(**settings).wait()
 
-    def is_locked(self) -> bool:
+    def is_locked(self):
         """Return whether a process is within a transaction that writes to the file of SQLite."""
         with closing(sqlite3.connect(self.database, timeout=0.1, isolation_level=None)) as connection:
             try:
@@ -208,7 +186,7 @@ class Crawl(Folder):
                 return True
         return False
 
-    def snapshot(self) -> dict[str, bytes]:
+    def snapshot(self):
         """Return everything in the folder: files with their bytes, folders without."""
         return {
             str(path.relative_to(self.folder)): path.read_bytes() if path.is_file() else b""
@@ -216,27 +194,27 @@ class Crawl(Folder):
         }
 
     @property
-    def stored(self) -> int:
+    def stored(self):
         """Return the number of URLs that have ended, as far as committed."""
         rows = self.query(f"SELECT count(*) FROM page WHERE state != {int(State.WAITING)}")
         return rows[0][0] if rows else 0
 
     @property
-    def waiting(self) -> int:
+    def waiting(self):
         rows = self.query(f"SELECT count(*) FROM page WHERE state = {int(State.WAITING)}")
         return rows[0][0] if rows else 0
 
-    def tables(self) -> Tables:
+    def tables(self):
         """Return all rows that are results, with URLs in place of numbers, and the count of each."""
         return {name: Counter(self.query(statement)) for name, statement in _TABLES.items()}
 
 
-def add_on(name: str) -> str:
+def add_on(name):
     """Return the value of ADDONS that loads the class *name* of `crashing`."""
     return json.dumps({f"tests.support.crashing.{name}": 0})
 
 
-def differences(wanted: Tables, found: Tables) -> list[str]:
+def differences(wanted, found):
     """Describe the rows that *found* lacks or has too often."""
     return [
         f"{name}: {sign} {row} ({count} times)"

@@ -5,20 +5,14 @@ References
 .. [1] Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal (2000), Stochastic models for the web graph, FOCS 2000.
 """
 
-from __future__ import annotations
-
 from math import log
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import random
 
 _MEAN_LINKS = 10  # of a page
 _SINKS_P = 0.08  # of pages without links
 _COPY_P = 0.8  # of a link that is copied from another page
 
 
-def copy_model(pages: int, rng: random.Random) -> dict[int, list[int]]:
+def copy_model(pages, rng):
     """Return the targets of the links of each page, which are numbered from 1.
 
     Pages appear in the order of their numbers, and whenever one does, some page, old or not yet there, gets all of its
@@ -27,12 +21,12 @@ def copy_model(pages: int, rng: random.Random) -> dict[int, list[int]]:
     of links; they are distinct, and none leads to the page itself.
     """
     rate = -log(1.0 - (1.0 - _SINKS_P) / _MEAN_LINKS)
-    links: dict[int, list[int]] = {page: [] for page in range(1, pages + 1)}
-    models: list[list[int]] = []
+    links = {page: [] for page in range(1, pages + 1)}
+    models = []
     for newest, page in enumerate(rng.sample(range(1, pages + 1), pages), 1):
         count = 0 if rng.random() < _SINKS_P else 1 + int(rng.expovariate(rate))
         model = rng.choice(models) if models else []
-        targets: dict[int, None] = {}
+        targets = {}
         while len(targets) < min(count, newest - 1):
             target = rng.choice(model) if model and rng.random() < _COPY_P else rng.randint(1, newest)
             if target != page:

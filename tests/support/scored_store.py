@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.urls.keys import url_key
@@ -14,9 +14,8 @@ from crawlers.storage.schema.tables import PageLinks
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_changes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from crawlers.storage.database import Database
 
 A, B = "http://a.test", "http://b.test"
 
@@ -39,26 +38,17 @@ class Stored(NamedTuple):
     pages: Mapping[str, int]
     opic: OPIC
 
-    def share(self, url: str) -> float:
+    def share(self, url):
         """Return the importance of a page that was read."""
         read = [page for page in self.pages.values() if self.opic.queue(page) == 1]
         return self.opic.importance(self.pages[url]) / sum(map(self.opic.importance, read))
 
 
-def site_of(url: str) -> str:
+def site_of(url):
     return "/".join(url.split("/")[:3])
 
 
-def store(
-    database: Database,
-    pages: Sequence[Linked],
-    *,
-    order: str = "aopic",
-    mission: str = "broad",
-    name: str = "broad",
-    rounds: int = 3,
-    settings: Mapping[str, Any] | None = None,
-) -> Stored:
+def store(database, pages, *, order="aopic", mission="broad", name="broad", rounds=3, settings=None):
     """Store a crawl of *pages*, all read *rounds* times by AOPIC, whatever its recorded *order*."""
     names = sorted({site_of(one.url) for one in pages})
     recorded = {"ORDER": order, "AOPIC_WINDOW_VISITS": 2.0, **(settings or {})}
@@ -78,7 +68,7 @@ def store(
         content = (one.body or one.url).encode().hex().zfill(32)[-32:] if state is State.DONE else None
         read = {"fetched_at": 20.0, "state_at": 20.0, "title": one.title, "size_bytes": 9}
         changes.add(ended_page(page_id, state, moved_to=moved_to, content_hash=content, content_signature=0, **read))
-        counts: dict[int, int] = {}
+        counts = {}
         for url in one.links or ():
             counts[ids[url]] = counts.get(ids[url], 0) + 1
         changes.add(PageLinks(page_id, counts))
@@ -90,7 +80,7 @@ def store(
     return Stored(crawl.id, sites, ids, opic)
 
 
-def _read(pages: Sequence[Linked], ids: Mapping[str, int], rounds: int) -> OPIC:
+def _read(pages, ids, rounds):
     opic = OPIC(window=2.0)
     for page in ids.values():
         opic.add_waiting(page, 0)

@@ -1,7 +1,5 @@
 """Crawls of webs in memory, all of whose pages are known, and the PageRank against which their scores are held."""
 
-from __future__ import annotations
-
 import heapq
 from typing import TYPE_CHECKING
 
@@ -9,11 +7,9 @@ import networkx as nx
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from crawlers.algorithms.ranking.page_scores import PageScores
 
     Links = Mapping[int, Sequence[int]]
     Vector = NDArray[np.float64]
@@ -22,19 +18,19 @@ if TYPE_CHECKING:
 class Walk:
     """A crawl of a web in memory, all pages of which are known: fetches what has the highest score, again and again."""
 
-    def __init__(self, scores: PageScores, links: Links) -> None:
+    def __init__(self, scores, links):
         self.scores = scores
         self.links = {page: dict.fromkeys(targets, 1.0) for page, targets in links.items()}
-        self._heaps: tuple[list[tuple[float, int]], ...] = ([], [])  # by queue, (-score, page) of whenever it rose
+        self._heaps = ([], [])  # by queue, (-score, page) of whenever it rose
         for page in links:
             scores.add_waiting(page, 0)
         for page in links:
             self._offer(page)
 
-    def _offer(self, page: int) -> None:
+    def _offer(self, page):
         heapq.heappush(self._heaps[self.scores.queue(page)], (-self.scores.score(page), page))
 
-    def best(self) -> int:
+    def best(self):
         """The page that comes next."""
         tops = []
         for queue, heap in enumerate(self._heaps):
@@ -49,7 +45,7 @@ class Walk:
                 heapq.heappop(heap)
         return min(tops)[1]
 
-    def fetch(self, times: int) -> int:
+    def fetch(self, times):
         """Fetch so many pages; returns how many records of others that changed."""
         changed = 0
         for _ in range(times):
@@ -61,17 +57,17 @@ class Walk:
         return changed
 
 
-def exact(links: Links) -> Vector:
+def exact(links):
     """PageRank of the pages 1, 2 …; pages without links lead everywhere."""
     ranks = nx.pagerank(nx.DiGraph({page: list(targets) for page, targets in links.items()}), tol=1e-14, max_iter=1000)
     return np.array([ranks[page] for page in range(1, len(links) + 1)])
 
 
-def estimate(of: Callable[[int], float], pages: int) -> Vector:
+def estimate(of, pages):
     """What *of* says of the pages 1, 2 …"""
     return np.array([of(page) for page in range(1, pages + 1)])
 
 
-def l1(found: Vector, truth: Vector) -> float:
+def l1(found, truth):
     """The sum of all errors, once *found* adds up to 1."""
     return float(np.abs(found / found.sum() - truth).sum())

@@ -1,7 +1,5 @@
 """A real scrapyd on loopback, and a copy of the project to deploy from."""
 
-from __future__ import annotations
-
 import http.client
 import importlib.util
 import json
@@ -14,13 +12,9 @@ import threading
 from base64 import b64encode
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from tests.support.services import unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ("requirements.in", "requirements-dev.in", "requirements-scrapyd.in")
@@ -48,7 +42,7 @@ def need_scrapyd():
             unavailable(f"{name} is not installed: pip install -r requirements-dev.txt")
 
 
-def job_settings(folder: Path, **more: object) -> dict[str, object]:
+def job_settings(folder, **more):
     """Return settings of a job whose files are in *folder*, as one gives them to scrapyd: nothing relative."""
     folder.mkdir(exist_ok=True)
     files = {
@@ -64,7 +58,7 @@ def job_settings(folder: Path, **more: object) -> dict[str, object]:
 class Project:
     """A copy of the project, so that no build/ is left in the repository."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder, environment):
         self.folder = folder
         self._environment = environment
         for part in PARTS:
@@ -74,11 +68,11 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def set_version(self, version: str) -> None:
+    def set_version(self, version):
         path = self.folder / "crawlers/__init__.py"
         path.write_text(re.sub(r'(__version__ = )".*"', rf'\1"{version}"', path.read_text("utf-8")), "utf-8")
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *arguments):
         """Run `python arguments` in the copy; what it printed."""
         done = subprocess.run(
             [sys.executable, *arguments],
@@ -92,11 +86,11 @@ class Project:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def set_target(self, url: str) -> None:
+    def set_target(self, url):
         path = self.folder / "scrapy.cfg"
         path.write_text(re.sub(r"(?m)^url = .*$", f"url = {url}", path.read_text("utf-8")), "utf-8")
 
-    def build_egg(self) -> Path:
+    def build_egg(self):
         self.run("setup.py", "-q", "bdist_egg", "-d", "eggs")
         return max((self.folder / "eggs").glob("*.egg"), key=lambda path: path.stat().st_mtime)
 
@@ -107,7 +101,7 @@ class Node:
     *configuration* is its scrapyd.conf, with {port} and {folder}.
     """
 
-    def __init__(self, folder: Path, environment: dict[str, str], configuration: str = CONFIGURATION) -> None:
+    def __init__(self, folder, environment, configuration=CONFIGURATION):
         self.folder = folder
         user, password = environment.get("SCRAPYD_USERNAME", ""), environment.get("SCRAPYD_PASSWORD", "")
         self._headers = {"Authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"} if user else {}
@@ -129,7 +123,7 @@ class Node:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def _read(self) -> None:
+    def _read(self):
         for line in self.process.stdout:
             with self._more:
                 self._said += line
@@ -138,7 +132,7 @@ class Node:
             self._has_ended = True
             self._more.notify_all()
 
-    def hear(self, pattern: str) -> re.Match[str]:
+    def hear(self, pattern):
         """Wait until scrapyd says *pattern*."""
         with self._more:
             self._more.wait_for(lambda: self._has_ended or re.search(pattern, self._said), PATIENCE_S)
@@ -146,7 +140,7 @@ class Node:
             assert found, f"scrapyd never said {pattern!r}, but:\n{self._said}"
             return found
 
-    def call(self, name: str, **fields: object) -> dict:
+    def call(self, name, **fields):
         """Return the response of *name*.json; with *fields*, send a POST."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
@@ -161,22 +155,22 @@ class Node:
         assert response["status"] == "ok", response
         return response
 
-    def schedule(self, hosts: str, settings: Mapping[str, object] | None = None) -> str:
+    def schedule(self, hosts, settings=None):
         """Put a job in the line, and return its number."""
         setting = [f"{name}={value}" for name, value in (settings or {}).items()]
         return self.call("schedule", project="crawlers", spider="sitegraph", hosts=hosts, setting=setting)["jobid"]
 
-    def end_of(self, job: str) -> int:
+    def end_of(self, job):
         """Wait until *job* ended, and return its exit status."""
         status = self.hear(rf"{ENDED}project='crawlers' spider='sitegraph' job='{job}'")[1]
         assert job in [finished["id"] for finished in self.call("listjobs")["finished"]]
         return int(status or 0)
 
-    def log_of(self, job: str) -> str:
+    def log_of(self, job):
         (path,) = self.folder.glob(f"*logs/crawlers/sitegraph/{job}.log")
         return path.read_text("utf-8")
 
-    def stop(self) -> None:
+    def stop(self):
         with suppress(OSError, AssertionError, ValueError):  # it may be dead already, or want a password
             for job in self.call("listjobs")["running"]:
                 self.call("cancel", project="crawlers", job=job["id"], signal="KILL")
@@ -192,7 +186,7 @@ class Node:
 
 
 @contextmanager
-def running_node(folder: Path, environment: dict[str, str], configuration: str = CONFIGURATION) -> Iterator[Node]:
+def running_node(folder, environment, configuration=CONFIGURATION):
     """A scrapyd that runs during the block."""
     need_scrapyd()
     node = Node(folder, environment, configuration)

@@ -1,7 +1,5 @@
 """Temporary PostgreSQL servers for the tests, started once from the installed programs."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shlex
@@ -12,16 +10,12 @@ import tempfile
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
 
 import psycopg
 import pytest
 
 from crawlers.storage.database import Database
 from tests.support.processes import until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ADMIN = "postgres"
 _numbers = count(1)
@@ -34,19 +28,19 @@ OTHERS_END = """
     WHERE datname = current_database() AND pid != pg_backend_pid()"""
 
 
-def unavailable(why: str) -> None:
+def unavailable(why):
     """Skip the test; fail it if the variable CI is set, where nothing may be missing."""
     if os.environ.get("CI"):
         pytest.fail(why)
     pytest.skip(why)
 
 
-def store_kinds(metafunc: pytest.Metafunc) -> list[str]:
+def store_kinds(metafunc):
     """Return the kinds of stores on which a test is run."""
     return ["sqlite", "postgresql"] if metafunc.definition.get_closest_marker("both_stores") else ["sqlite"]
 
 
-def postgresql_programs() -> Path | None:
+def postgresql_programs():
     """Return the folder of initdb and pg_ctl, of the newest installed version."""
     found = shutil.which("initdb")
     if found:
@@ -55,7 +49,7 @@ def postgresql_programs() -> Path | None:
     return max(folders, key=lambda path: float(path.parent.name), default=None)
 
 
-def _server_user() -> dict[str, Any]:
+def _server_user():
     """Return arguments of `subprocess` that run PostgreSQL as another user, because it refuses to run as root."""
     if os.geteuid() != 0:
         return {}
@@ -65,7 +59,7 @@ def _server_user() -> dict[str, Any]:
 
 
 @contextmanager
-def running_postgresql() -> Iterator[Path]:
+def running_postgresql():
     """Yield the socket folder of a server that runs during the block; its only user is ADMIN."""
     programs = postgresql_programs()
     if programs is None:
@@ -84,7 +78,7 @@ def running_postgresql() -> Iterator[Path]:
         yield folder
 
 
-def start_postgresql(folder: Path) -> bool:
+def start_postgresql(folder):
     """Start the server of that folder; return whether it accepts connections."""
     programs = postgresql_programs()
     assert programs is not None
@@ -93,21 +87,21 @@ def start_postgresql(folder: Path) -> bool:
     return _succeeds(folder, *pg_ctl, "-w", "-l", str(folder / "server.log"), "-o", options, "start")
 
 
-def _succeeds(folder: Path, *command: str) -> bool:
+def _succeeds(folder, *command):
     with (folder / "commands.log").open("ab") as log:
         user = _server_user()
         ended = subprocess.run(command, check=False, cwd=folder, stdout=log, stderr=log, timeout=60, **user)
     return ended.returncode == 0
 
 
-def stop_postgresql(folder: Path, number: signal.Signals) -> None:
+def stop_postgresql(folder, number):
     """Send a signal to the server of that folder, such as SIGKILL, and wait for its end."""
     process = int((folder / "data/postmaster.pid").read_text("utf-8").split()[0])
     os.kill(process, number)
     until(lambda: not Path(f"/proc/{process}").exists(), "the end of the server")
 
 
-def restart_postgresql(folder: Path) -> None:
+def restart_postgresql(folder):
     """Kill the server of that folder with SIGKILL, and start it again."""
     stop_postgresql(folder, signal.SIGKILL)
     # It does not start until the last process of the killed one has noticed the end of its parent.
@@ -115,9 +109,9 @@ def restart_postgresql(folder: Path) -> None:
 
 
 @contextmanager
-def _at_the_end(command: str, user: dict[str, Any]) -> Iterator[None]:
+def _at_the_end(command, user):
     """Run *command* in a shell at the end of the block, even if this process is killed within it."""
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/"}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/"}
     # The shell waits for the end of its input, which comes when our end of the pipe is closed for any reason.
     shell = ["sh", "-c", f"read line; {command}"]
     with subprocess.Popen(shell, stdin=subprocess.PIPE, start_new_session=True, **quiet, **user) as process:
@@ -130,7 +124,7 @@ def _at_the_end(command: str, user: dict[str, Any]) -> Iterator[None]:
 
 
 @contextmanager
-def fresh_database(socket: Path) -> Iterator[str]:
+def fresh_database(socket):
     """Yield the URL of an empty database that is dropped at the end of the block."""
     name = f"test{next(_numbers)}"
     with _administration(socket) as connection:
@@ -144,7 +138,7 @@ def fresh_database(socket: Path) -> Iterator[str]:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def _administration(socket: Path) -> psycopg.Connection[Any]:
+def _administration(socket):
     return psycopg.connect(host=str(socket), user=ADMIN, dbname="postgres", autocommit=True)
 
 
@@ -154,18 +148,18 @@ class PostgresqlStore:
     A store whose tables were changed by a test is replaced.
     """
 
-    def __init__(self, socket: Path) -> None:
+    def __init__(self, socket):
         self._socket = socket
         self._stack = ExitStack()
         self._make()
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stack.close()
 
-    def _make(self) -> None:
+    def _make(self):
         self.url = self._stack.enter_context(fresh_database(self._socket))
         Database(self.url).close()
         with self._connect() as connection:
@@ -175,7 +169,7 @@ class PostgresqlStore:
         self._deletions = "".join(f"DELETE FROM {name};" for name in names)
         self._rows = [(name, row) for name in names for row in rows[name]]  # those of a new store
 
-    def clear(self) -> None:
+    def clear(self):
         """Restore the initial state."""
         with self._connect() as connection:
             connection.execute(OTHERS_END)
@@ -191,5 +185,5 @@ class PostgresqlStore:
             self._stack.close()
             self._make()
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self):
         return psycopg.connect(self.url.replace("+psycopg", ""))

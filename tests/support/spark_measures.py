@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import networkx
 import pyarrow.parquet as parquet
@@ -22,11 +22,6 @@ from crawlers.graphs.analysis import analyse
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.storage.pagerank import StoredPageRank
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from crawlers.storage.database import Database
 
 PROGRAM = Path(__file__).resolve().parents[2] / "spark" / "graph_measures.py"
 # Spark listens on loopback only, and without its web pages.
@@ -47,14 +42,14 @@ class Compared(NamedTuple):
     error: float = 0.0  # sum of the differences of all ranks
 
 
-def why_not() -> str:
+def why_not():
     """Return what is missing on this machine to run Spark, or an empty string."""
     if importlib.util.find_spec("pyspark") is None:
         return "pyspark is not installed; run `make spark`"
     return "" if shutil.which("java") else "Java is not installed; Spark needs version 17 or later"
 
 
-def submit(program: Path, arguments: Sequence[str], options: Mapping[str, str]) -> None:
+def submit(program, arguments, options):
     """Run *program* by Spark on two processors of this machine.
 
     Raises `RuntimeError` with what it printed if it fails.
@@ -74,13 +69,11 @@ def submit(program: Path, arguments: Sequence[str], options: Mapping[str, str]) 
         raise RuntimeError(f"Spark failed: {done.stdout[-3000:]}")
 
 
-def rows_of(folder: Path) -> list[dict[str, Any]]:
+def rows_of(folder):
     return parquet.read_table(folder).to_pylist()
 
 
-def compare_contents(
-    database: Database, site_ids: Sequence[int], rows: Sequence[dict[str, Any]], damping: float
-) -> list[Compared]:
+def compare_contents(database, site_ids, rows, damping):
     """Compare degrees, PageRank and components of the graphs of sites."""
     by_id = {row["id"]: row for row in rows}
     unequal, error, nodes = dict.fromkeys(("degrees", "strong-components", "weak-components"), 0), 0.0, 0
@@ -113,7 +106,7 @@ def compare_contents(
     ]
 
 
-def compare_urls(database: Database, crawl_id: int, rows: Sequence[dict[str, Any]], damping: float) -> Compared:
+def compare_urls(database, crawl_id, rows, damping):
     """Compare PageRank of all URLs with that of the store."""
     own = StoredPageRank(database, crawl_id, damping)
     unequal = sum(own.rank(row["id"]) <= 0.0 for row in rows)
@@ -121,7 +114,7 @@ def compare_urls(database: Database, crawl_id: int, rows: Sequence[dict[str, Any
     return Compared("pagerank of URLs", len(rows), unequal, error)
 
 
-def compare_sites(database: Database, crawl_id: int, rows: Sequence[dict[str, Any]]) -> Compared:
+def compare_sites(database, crawl_id, rows):
     """Compare the links between sites."""
     counts = count_fragment(database, crawl_id, host_group)
     name = counts.sites

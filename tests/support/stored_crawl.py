@@ -1,18 +1,11 @@
 """A finished crawl whose pages fill all reports."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from sqlalchemy import insert
 
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl
 from tests.support.stored_missions import add_mission_rows, add_sitemap_rows
 from tests.support.stored_site import Stored, store
-
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
 
 CRAWL = 1
 LATER = 2
@@ -21,7 +14,7 @@ BAD, EXTERNAL = ("http://[", "http://x y"), ("http://b.test/one", "http://b.test
 HOSTILE = "<script>alert(1)</script>"
 
 
-def stored_crawl(database: Database, name: str = "spring") -> int:
+def stored_crawl(database, name="spring"):
     """Store a crawl with two sites, some of whose pages are duplicates, redirects or errors; return its number."""
     row = {"id": CRAWL, "name": name, "mission": "extlinks", "state": "finished", "started_at": 1e9}
     with database.write() as connection:
@@ -52,7 +45,7 @@ def stored_crawl(database: Database, name: str = "spring") -> int:
     return CRAWL
 
 
-def later_crawl(database: Database) -> int:
+def later_crawl(database):
     """Store a second crawl of one of the sites of `stored_crawl`, which changed, and return its number."""
     row = {"id": LATER, "name": "autumn", "mission": "extlinks", "state": "finished", "started_at": 1.1e9}
     with database.write() as connection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,6 @@ from crawlers.storage import crawls
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from crawlers.storage.database import Database
-
 
 class LinkedPage(NamedTuple):
     """A page of level 1 that was read; its title is the text of the link to it."""
@@ -27,15 +22,7 @@ class LinkedPage(NamedTuple):
     text: str = ""
 
 
-def store_harvest(
-    database: Database,
-    web: Mapping[str, Sequence[LinkedPage]],
-    *,
-    name: str = "extlinks",
-    mission: str = "extlinks",
-    order: str = "learnt",
-    reward: str = "new_links",
-) -> int:
+def store_harvest(database, web, *, name="extlinks", mission="extlinks", order="learnt", reward="new_links"):
     """Store a crawl that read the home page and the *web*'s pages of each site; return its number."""
     crawl = begin(database, *web, name=name, mission=mission, ORDER=order, REWARD=reward)
     for site in crawl.sites:

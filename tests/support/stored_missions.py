@@ -1,9 +1,6 @@
 """Rows that crawls of news, topics and important pages store about pages of a stored site, and its sitemaps."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select
 
@@ -17,16 +14,13 @@ from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, Sit
 from crawlers.storage.schema.tables import SettingRow, page, site
 from tests.support.stored_rows import write_rows
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 LISTED = ("/", "/a", "/gone", "/moved", "/secret", *(f"/orphan/{number}" for number in range(7)))
 HOSTILE_TITLE = '"><script>alert(2)</script> \u202egnp.exe ' + "long" * 300
 HOSTILE_TEXT = "First <b>bold</b> javascript:alert(1)\nSecond paragraph.\n\n<img src=x onerror=alert(3)>"
 TOTALS = OPICTotals(ticks=100.0, virtual=0.0, found=130.0, offset_new=0.0, offset_read=0.0, new=0.0, read=9)
 
 
-def add_mission_rows(database: Database, crawl_id: int, name: str) -> None:
+def add_mission_rows(database, crawl_id, name):
     """Store documents, polls, rules, alarms, similarities and importances of the pages of the site *name*."""
     with database.read() as connection:
         pages = select(page.c.id, page.c.url, page.c.site_id).join(site, site.c.id == page.c.site_id)
@@ -68,12 +62,12 @@ def add_mission_rows(database: Database, crawl_id: int, name: str) -> None:
         )
 
 
-def _poll(number: int, page_id: int, site_id: int) -> news.PollRow:
+def _poll(number, page_id, site_id):
     kind, problem = "sitemap" if number > 8 else "feed", "status 404" if number % 2 else None
     return news.PollRow(page_id, site_id, kind, 60.0, 5.0, 7, number % 2, 3, 4.0, "[]", problem)
 
 
-def _document(number: int, page_id: int, url: str, site_id: int) -> news.DocumentRow:
+def _document(number, page_id, url, site_id):
     title = HOSTILE_TITLE if number == 1 else f"Story one {number}" if number % 2 else f"=Story {number}"
     published = "1970-01-01T00:01:40+00:00" if number % 3 else "1970-01-01"
     authors, language = json.dumps(["A. Author", "<i>B</i>"]), "de" if number % 2 else "en"
@@ -83,7 +77,7 @@ def _document(number: int, page_id: int, url: str, site_id: int) -> news.Documen
     )
 
 
-def add_sitemap_rows(database: Database, crawl_id: int, name: str) -> None:
+def add_sitemap_rows(database, crawl_id, name):
     """Store an index of the site *name*, a sitemap with the URLs `LISTED`, one that is missing, and one that waits."""
     with database.read() as connection:
         of_site = select(site.c.id).where(site.c.site == name, site.c.crawl_id == crawl_id)

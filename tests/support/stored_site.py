@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.resolution import resolve
@@ -13,11 +12,6 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema import tables
 from crawlers.storage.schema.tables import EndedPage, PageLinks
 from tests.support.stored_rows import add_sites, new_page, page_ids, write_changes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawlers.storage.database import Database
 
 _numbers = count(1)
 DONE, MOVED, REFUSED = State.DONE, State.MOVED, State.REFUSED
@@ -42,14 +36,7 @@ class Stored:
     size_bytes: int = 9
 
 
-def store(
-    database: Database,
-    pages: Sequence[Stored],
-    order: Sequence[int] | None = None,
-    name: str = "",
-    base: str = "http://a.test",
-    crawl_id: int = 1,
-) -> int:
+def store(database, pages, order=None, name="", base="http://a.test", crawl_id=1):
     """Store a new site called *name* with *pages* at *base*, numbered in *order*, and return its id."""
     order = range(len(pages)) if order is None else order
     site_id = add_sites(database, crawl_id, name or f"http://host{next(_numbers)}.test")[0].id

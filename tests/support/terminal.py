@@ -13,7 +13,7 @@ import re
 import struct
 import termios
 import threading
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 _PIECES = re.compile(rb"\x1b\[([?\d;]*)([A-Za-z])|([\r\n\x08\x07])|([^\x1b\r\n\x08\x07]+)|(\x1b)")
 
@@ -21,17 +21,17 @@ _PIECES = re.compile(rb"\x1b\[([?\d;]*)([A-Za-z])|([\r\n\x08\x07])|([^\x1b\r\n\x
 class Screen:
     """A screen of *width* columns and *height* lines, with all lines that scrolled off its top."""
 
-    def __init__(self, width: int, height: int) -> None:
+    def __init__(self, width, height):
         self.width, self.height = width, height
         self.shows_cursor = True
-        self._rows: list[str] = [""]
-        self._wrapped: set[int] = set()  # rows that continue the row above
+        self._rows = [""]
+        self._wrapped = set()  # rows that continue the row above
         self._row = self._column = 0
 
     @property
-    def lines(self) -> list[str]:
+    def lines(self):
         """All lines that can still be read, also by scrolling up; wrapped ones are joined, as when they are copied."""
-        lines: list[str] = []
+        lines = []
         for number, row in enumerate(self._rows):
             if number in self._wrapped:
                 lines[-1] += row
@@ -39,7 +39,7 @@ class Screen:
                 lines.append(row)
         return [line.rstrip() for line in lines]
 
-    def feed(self, output: bytes) -> None:
+    def feed(self, output):
         """Show *output*, which must not end within a sequence or character."""
         for values, command, control, text, escape in _PIECES.findall(output):
             if text:
@@ -59,7 +59,7 @@ class Screen:
             elif escape or command not in (b"m", b""):
                 raise ValueError(f"unknown sequence {values!r} {command!r}")
 
-    def _put(self, character: str) -> None:
+    def _put(self, character):
         if self._column == self.width:  # a terminal wraps when the next character comes
             self._column = 0
             self._down()
@@ -68,7 +68,7 @@ class Screen:
         self._rows[self._row] = line[: self._column] + character + line[self._column + 1 :]
         self._column += 1
 
-    def _down(self) -> None:
+    def _down(self):
         self._row += 1
         if self._row == len(self._rows):
             self._rows.append("")
@@ -80,7 +80,7 @@ class _OnTerminal(NamedTuple):
 
     path: str
 
-    def __call__(self) -> None:
+    def __call__(self):
         opened = os.open(self.path, os.O_RDWR)  # the controlling terminal, so that it receives Ctrl-C
         os.dup2(opened, 2)
         os.close(opened)
@@ -92,7 +92,7 @@ class _OnTerminal(NamedTuple):
 class Terminal:
     """A pseudo-terminal; use as a context manager. `before` goes to the `Run` whose standard error it is to be."""
 
-    def __init__(self, width: int = 80, height: int = 24) -> None:
+    def __init__(self, width=80, height=24):
         self.output = b""
         self._width, self._height = width, height
         self._master, self._slave = pty.openpty()
@@ -100,25 +100,25 @@ class Terminal:
         self._thread = threading.Thread(target=self._read)
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         os.close(self._slave)  # the last one, if the command has ended: then the reader ends
         self._thread.join()
         os.close(self._master)
 
-    def press(self, keys: bytes) -> None:
+    def press(self, keys):
         os.write(self._master, keys)
 
-    def screen(self) -> Screen:
+    def screen(self):
         """Return what can be read on the terminal; call it after the `with` block."""
         screen = Screen(self._width, self._height)
         screen.feed(self.output)
         return screen
 
-    def _read(self) -> None:
+    def _read(self):
         while True:
             try:
                 some = os.read(self._master, 1 << 16)

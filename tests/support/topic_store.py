@@ -1,9 +1,6 @@
 """Stored topic crawls given as literals, for tests of reports and graphs."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 from sqlalchemy import insert
 
@@ -15,15 +12,10 @@ from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
 from tests.support.stored_rows import new_page, write_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from crawlers.storage.database import Database
-
 NAMES = ("http://a.test", "http://b.test")
 
 
-def begin_topic(database: Database, name: str = "topic", **terms: float) -> tuple[int, list[int]]:
+def begin_topic(database, name="topic", **terms):
     """Store a crawl, with a topic if there are *terms*; return it with its two sites."""
     row = begin(database, name, "topic", [SiteRow(0, site, 2, None, 0.0) for site in NAMES], {}, 1.0)
     if terms:
@@ -31,15 +23,7 @@ def begin_topic(database: Database, name: str = "topic", **terms: float) -> tupl
     return row.id, [site.id for site in row.sites]
 
 
-def add_page(
-    database: Database,
-    number: int,
-    site: int,
-    url: str,
-    terms: Mapping[str, int] | None = None,
-    similarity: float = 0.0,
-    **columns: object,
-) -> None:
+def add_page(database, number, site, url, terms=None, similarity=0.0, **columns):
     """Store a page, which was read if it has *terms*; otherwise *columns* give its state."""
     found = new_page(number, site, State.DONE, url=url, level=1, found_at=1.0, state_at=2.0)
     row = {**found._asdict(), "fetched_at": 1.5, **columns}
@@ -50,7 +34,7 @@ def add_page(
             connection.execute(insert(topic_page).values(values))
 
 
-def add_links(database: Database, *rows: tuple[int, int, int]) -> None:
+def add_links(database, *rows):
     """Store links, given as (source, target, count)."""
     with database.write() as connection:
         names = ("source_id", "target_id", "count")

@@ -10,18 +10,13 @@ import time
 from contextlib import ExitStack
 from email.utils import formatdate
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from aiohttp import web as http
 
 from examples.press.press import Press
 from tests.support.loop_thread import LoopThread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from examples.press.press import Response
 
 BEGAN = 1_700_000_000.0  # long past for every clock, because feed dates in the future are ignored
 DAY_S = 86_400
@@ -41,7 +36,7 @@ class WatchedPress:
     *on_request*, if set, is called in the server's thread before each response.
     """
 
-    def __init__(self, seed: int, sites: int, requests: int, *, days: int = 3, per_day: float = 10) -> None:
+    def __init__(self, seed, sites, requests, *, days=3, per_day=10):
         self._exit = ExitStack()
         self._sockets = [
             self._exit.enter_context(socket.create_server((f"127.77.1.{number}", 0), backlog=512))
@@ -51,37 +46,37 @@ class WatchedPress:
         self.press = Press(seed, origins, BEGAN, per_day=per_day, archive_days=days)
         self.end = BEGAN + days * DAY_S
         self._step_s = max(1.0, days * DAY_S / requests)  # at least the resolution of Last-Modified
-        self._versions: dict[str, tuple[bytes, float]] = {}  # by URL: the latest version and its time
+        self._versions = {}  # by URL: the latest version and its time
         self.requests = 0
         self.unchanged = 0  # number of 304 responses
-        self.announcements: list[Announcement] = []
-        self.read_at: dict[str, float] = {}  # time of the last response, by unescaped URL
-        self.on_request: Callable[[], None] | None = None
+        self.announcements = []
+        self.read_at = {}  # time of the last response, by unescaped URL
+        self.on_request = None
         self._thread = LoopThread()
 
     @property
-    def now(self) -> float:
+    def now(self):
         """The time of the press, which stops at the end."""
         return min(BEGAN + self.requests * self._step_s, self.end)
 
     @property
-    def is_over(self) -> bool:
+    def is_over(self):
         return self.now >= self.end
 
-    def sources(self) -> str:
+    def sources(self):
         """Return the text of sources.yaml, with rules as people would write them."""
         return self.press.sources({host: self.press.rules(host) for host in self.press.hosts})
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._thread.start()
         self._thread.run(self._open())
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._thread.end(self._runner.cleanup())
         self._exit.close()
 
-    async def _open(self) -> None:
+    async def _open(self):
         application = http.Application()
         application.router.add_route("GET", "/{path:.*}", self._handle)
         self._runner = http.AppRunner(application, access_log=None, shutdown_timeout=0.1)
@@ -89,7 +84,7 @@ class WatchedPress:
         for sock in self._sockets:
             await http.SockSite(self._runner, sock).start()
 
-    async def _handle(self, request: http.Request) -> http.Response:
+    async def _handle(self, request):
         self.requests += 1
         if self.on_request is not None:
             self.on_request()
@@ -106,7 +101,7 @@ class WatchedPress:
                 self.announcements.append(Announcement(time.time(), url, articles))
         return http.Response(status=response.status, headers={**response.headers, name: version}, body=response.body)
 
-    def _version(self, url: str, response: Response, now: float) -> tuple[str, str, str]:
+    def _version(self, url, response, now):
         """Return the validator header, the conditional request header, and the validator."""
         digest = blake2b(response.body, digest_size=8).digest()
         if url not in self._versions or self._versions[url][0] != digest:

@@ -3,12 +3,9 @@
 What a worker has not committed is lost when it is killed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
@@ -19,7 +16,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
-from crawlers.frontier.values import Candidate, Decision, Lease
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage import crawls, messages, workers
 from crawlers.storage.database import Database
@@ -33,28 +30,19 @@ from crawlers.storage.site_rows import SiteRow
 from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-
-    from sqlalchemy import Connection
-
-    from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.storage.change_set import ChangeSet
-
 Name = tuple[int, int]  # place of the site, number of the page
 ROUND_S = 1.0
 
 
-def host(place: int) -> str:
+def host(place):
     return f"http://host{place}.test"
 
 
-def url_of(name: Name) -> str:
+def url_of(name):
     return f"{host(name[0])}/{name[1] or ''}"
 
 
-def name_of(url: str) -> Name:
+def name_of(url):
     start, _, number = url.removeprefix("http://host").partition(".test/")
     return int(start), int(number or 0)
 
@@ -62,10 +50,10 @@ def name_of(url: str) -> Name:
 class RandomWeb:
     """*sites* with *pages* each, which link to each other; some redirect, also to other sites."""
 
-    def __init__(self, rng: random.Random, sites: int, pages: int, moved_p: float = 0.1) -> None:
+    def __init__(self, rng, sites, pages, moved_p=0.1):
         self.names = [(place, number) for place in range(sites) for number in range(pages)]
-        self.links: dict[Name, dict[Name, int]] = {}
-        self.moved: dict[Name, Name] = {}
+        self.links = {}
+        self.moved = {}
         for name in self.names:
             near = [other for other in self.names if other[0] == name[0]]
             targets = rng.sample(near, 2) + rng.sample(self.names, rng.randint(0, 4))
@@ -73,33 +61,33 @@ class RandomWeb:
             if name[1] and rng.random() < moved_p:
                 self.moved[name] = rng.choice([other for other in self.names if other != name and other[1] == 0])
 
-    def page(self, lease: Lease) -> Page:
+    def page(self, lease):
         name = name_of(lease.url)
 
-        def target(other: Name) -> Any:
+        def target(other):
             return resolve(lease.url, url_of(other))
 
         if name in self.moved:
             return Page(lease.id, lease.url, lease.level, State.MOVED, 301, moved_to=target(self.moved[name]))
-        found: tuple[list[Any], list[Any]] = [], []  # on the site of the page, and elsewhere
+        found = [], []  # on the site of the page, and elsewhere
         for other, count in self.links[name].items():
             found[other[0] != name[0]].append((target(other), count))
         read = {"content_hash": str(name).encode(), "links": found[0], "cross_site_links": found[1]}
-        return Page(lease.id, lease.url, lease.level, State.DONE, 200, **read)  # type: ignore[arg-type]
+        return Page(lease.id, lease.url, lease.level, State.DONE, 200, **read)
 
 
 class Worker:
     """A worker with its frontier; *held* contains what it has not committed yet."""
 
-    def __init__(self, number: int, frontier: QueuedFrontier, order: PageOrder, held: Any) -> None:
+    def __init__(self, number, frontier, order, held):
         self.number = number
         self.frontier = frontier
         self.scores = order.scores
         self.held = held
-        self.sites: set[int] = set()
+        self.sites = set()
 
 
-def _untaken(parts: dict[int, Any], scores: OPIC) -> float:
+def _untaken(parts, scores):
     """Return the cash of the virtual page, of all workers and of each, and what was given but not taken."""
     stored = {number: one.part for number, one in parts.items()}
     cash = [scores.pooled(stored)]
@@ -110,7 +98,7 @@ def _untaken(parts: dict[int, Any], scores: OPIC) -> float:
     return math.fsum(cash)
 
 
-def stored_cash(database: Database, crawl_id: int) -> float:
+def stored_cash(database, crawl_id):
     """Return the cash of all pages, messages and workers of a crawl, and of the virtual page of all workers.
 
     As of one commit: workers may write meanwhile.
@@ -133,12 +121,10 @@ def stored_cash(database: Database, crawl_id: int) -> float:
 class Workers:
     """Workers on one store. The crawl has at most *most_sites* of the sites; others are refused when discovered."""
 
-    def __init__(
-        self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int, url: str, most_sites: int | None = None
-    ) -> None:
+    def __init__(self, web, make_order, sites, url, most_sites=None):
         self.web = web
         self.make_order = make_order
-        self.workers: dict[int, Worker] = {}
+        self.workers = {}
         self.now = 1000.0
         self.places = sites
         self.most_sites = sites if most_sites is None else most_sites
@@ -150,7 +136,7 @@ class Workers:
         rows = add_sites(self.database, self.crawl_id, *(host(place) for place in range(self.most_sites)))
         self.site_ids = {row.site: row.id for row in rows}
 
-    def join(self) -> Worker:
+    def join(self):
         with self.database.write() as connection:
             number = workers.join(connection, self.crawl_id, "test", 1, "1", self.now)
         order = self.make_order()
@@ -158,30 +144,30 @@ class Workers:
         limit = SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)
         held = HeldWriter(self.database, partial(self._refuse, limit))
         looks_back = not order.finishes_each_priority
-        store = SqlFrontierStore(self.database, held, self.crawl_id, looks_back=looks_back)  # type: ignore[arg-type]
+        store = SqlFrontierStore(self.database, held, self.crawl_id, looks_back=looks_back)
         budget = PullBudget(Best(), 0, records=False, worker_id=number)
         frontier = QueuedFrontier(store, order, budget, is_divided=order.scores is not None)
         frontier.elsewhere.update(host(place) for place in range(self.places))
         self.workers[number] = Worker(number, frontier, order, held)
         return self.workers[number]
 
-    def _refuse(self, limit: SiteLimit, connection: Connection, changes: ChangeSet) -> None:
+    def _refuse(self, limit, connection, changes):
         """Apply the limit; the frontier that sent the messages does not know that it discovers sites."""
         for name in dict.fromkeys(one.site for one in changes[Message]):
             if name not in self.site_ids:
                 changes.extend(found_site(self.crawl_id, SiteRow(0, name, 1, None, 0.0)))
         limit.apply(connection, changes)
 
-    def free_sites(self) -> list[int]:
+    def free_sites(self):
         with self.database.read() as connection:
             free = select(site.c.id).where(site.c.worker_id.is_(None)).order_by(site.c.id)
             return list(connection.execute(free).scalars())
 
-    def waiting_messages(self) -> int:
+    def waiting_messages(self):
         with self.database.read() as connection:
             return len(connection.execute(select(message.c.id)).all())
 
-    def result(self) -> Any:
+    def result(self):
         with self.database.read() as connection:
             rows = connection.execute(select(page.c.id, page.c.url, page.c.state, page.c.moved_to)).all()
             links = connection.execute(select(link)).all()
@@ -189,15 +175,15 @@ class Workers:
         pages = {names[row.id]: (row.state, names.get(row.moved_to)) for row in rows}
         return pages, {(names[source], names[target]): count for source, target, count in links}
 
-    def committed_cash(self) -> float:
+    def committed_cash(self):
         return stored_cash(self.database, self.crawl_id)
 
-    def close(self) -> None:
+    def close(self):
         self.database.close()
 
     # What a worker does -------------------------------------------------------------------------------
 
-    def claim(self, worker: Worker, number: int) -> None:
+    def claim(self, worker, number):
         worker.held.flush()
         with self.database.write() as connection:
             connection.execute(site.update().where(site.c.id == number).values(worker_id=worker.number))
@@ -207,12 +193,12 @@ class Workers:
         root = resolve(place + "/", place + "/")
         worker.frontier.add([Candidate(number, root)], self.now)
 
-    def give_up(self, worker: Worker, number: int) -> None:
+    def give_up(self, worker, number):
         worker.frontier.store.submit(worker.frontier.close_site(number, self.now))
         worker.held.flush()
         worker.sites.discard(number)
 
-    def round(self, worker: Worker) -> None:
+    def round(self, worker):
         worker.held.flush()
         parts = None
         with self.database.write() as connection:
@@ -224,20 +210,20 @@ class Workers:
         if parts is not None:
             worker.frontier.share(parts, self.now)
 
-    def kill(self, worker: Worker) -> None:
+    def kill(self, worker):
         """Lose what is not committed."""
         worker.held.lose()
         del self.workers[worker.number]
         with self.database.write() as connection:
             workers.lose_dead(connection, self.crawl_id, self.now, None, lambda number: number == worker.number)
 
-    def fetch(self, worker: Worker) -> bool:
+    def fetch(self, worker):
         leases = worker.frontier.lease(self.now, 1)
         for lease in leases:
             worker.frontier.acknowledge(lease, Decision(self.web.page(lease)), self.now)
         return bool(leases)
 
-    def finish(self, rng: random.Random) -> None:
+    def finish(self, rng):
         """Crawl until nothing waits, with the workers that there are."""
         while True:
             for number in self.free_sites():

@@ -1,7 +1,5 @@
 """One crawl on two real scrapyd nodes: each gets the same job, and one of them loses its process."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import ExitStack
 

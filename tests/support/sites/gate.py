@@ -1,7 +1,5 @@
 """A site that waits until the test lets its pages out."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 
@@ -14,7 +12,7 @@ SLOW_S = 0.1  # of a page while the gate is ajar: all of them take far longer th
 class Gate:
     """A site whose pages beyond the first two wait until the test opens the gate: for a few of them, or for all."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.is_ajar, self.is_open = threading.Event(), threading.Event()
 
     async def __call__(self, exchange):

@@ -1,24 +1,13 @@
 """A plain Scrapy spider that makes requests of many kinds and yields all that it sees of their responses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import StopDownload
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from typing import Self
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 PLAIN = ["/plain", "/chunked", "/closed", "/lost", "/old", "/nothing", "/empty", "/early", "/gzip"]
 PLAIN += ["/%7Ea/../b//c?x=[1]&y=%zz", "/stopped", "/stopped-before", "/reset"]
 KEPT = {"meta": {"download_fail_on_dataloss": False}}
 SMALL = {"meta": {"download_maxsize": 100}}
-REQUESTS: dict[str, dict[str, Any]] = {  # by path: the arguments of the request
+REQUESTS = {  # by path: the arguments of the request
     **{path: {} for path in PLAIN},
     **dict.fromkeys(["/short", "/short-chunks"], KEPT),
     "/from": {"meta": {"bindaddress": ("127.0.0.9", 0)}},
@@ -42,22 +31,22 @@ class RequestSpider(Spider):
     custom_settings = {"RETRY_ENABLED": False, "HTTPERROR_ALLOW_ALL": True, "COMPRESSION_ENABLED": False}  # noqa: RUF012
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler, *args, **kwargs):
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.stop_before, signals.headers_received)
         crawler.signals.connect(spider.stop_within, signals.bytes_received)
         return spider
 
-    def stop_before(self, request: Request, body_length: object) -> None:
+    def stop_before(self, request, body_length):
         if request.url.endswith("/stopped-before"):
             request.meta["length"] = body_length
             raise StopDownload(fail=False)
 
-    def stop_within(self, data: bytes, request: Request) -> None:
+    def stop_within(self, data, request):
         if request.url.endswith("/stopped"):
             raise StopDownload(fail=False)
 
-    async def start(self) -> AsyncIterator[Request]:
+    async def start(self):
         for path, arguments in REQUESTS.items() if not self.paths else ((path, {}) for path in self.paths.split()):
             given = {**arguments, "meta": {**arguments.get("meta", {}), "path": path, "verbatim_url": True}}
             if self.proxy:
@@ -68,7 +57,7 @@ class RequestSpider(Spider):
     paths = ""
     site = ""
 
-    def parse(self, response: Response) -> Iterator[dict[str, Any]]:
+    def parse(self, response):
         yield {
             "path": response.meta["path"],
             "url": response.url.removeprefix(self.site),
@@ -86,5 +75,5 @@ class RequestSpider(Spider):
             "length": response.meta.get("length"),
         }
 
-    def failed(self, failure: Any) -> Iterator[dict[str, Any]]:
+    def failed(self, failure):
         yield {"path": failure.request.meta["path"], "error": type(failure.value).__name__}

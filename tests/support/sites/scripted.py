@@ -1,13 +1,6 @@
 """A site whose links exist only after its scripts ran, and a host from which it loads scripts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from tests.support.sites.server import pages
-
-if TYPE_CHECKING:
-    from tests.support.sites.server import Exchange, Handler
 
 SHOWN = ["/at-once", "/fetched", "/later", "/from-elsewhere"]  # what only scripts link to
 PLAIN = ["/plain", "/old", "/gone", "/text", "/moving"]  # what any crawler finds
@@ -29,7 +22,7 @@ NOTE = """<script>document.title += ` ${Math.random()} ${crypto.randomUUID()} ${
     document.cookie = localStorage.seen = 'seen=1';</script>"""
 
 
-def home(elsewhere: str) -> str:
+def home(elsewhere):
     """Return the home page, which loads scripts from the site and from the origin *elsewhere*."""
     links = "".join(f'<a href="{path}">x</a>' for path in PLAIN)
     return f"""<!DOCTYPE html><html><head><title>Home</title>{NOTE}
@@ -40,7 +33,7 @@ def home(elsewhere: str) -> str:
         <script src="{elsewhere}/forbidden.js"></script><script>fetch('{elsewhere}/data')</script></body></html>"""
 
 
-def scripted(elsewhere: str) -> Handler:
+def scripted(elsewhere):
     """Return the handler of the site."""
     small = pages(
         {
@@ -54,7 +47,7 @@ def scripted(elsewhere: str) -> Handler:
         "User-agent: *\nDisallow: /secret\n",
     )
 
-    async def respond(exchange: Exchange) -> None:
+    async def respond(exchange):
         if exchange.path == "/app.js":
             await exchange.page(APP, content_type="text/javascript")
         elif exchange.path == "/old":
@@ -67,7 +60,7 @@ def scripted(elsewhere: str) -> Handler:
     return respond
 
 
-async def elsewhere(exchange: Exchange) -> None:
+async def elsewhere(exchange):
     """Serve scripts, of which robots.txt forbids one."""
     if exchange.path == "/robots.txt":
         await exchange.page("User-agent: *\nDisallow: /forbidden.js", content_type="text/plain")

@@ -13,15 +13,13 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.support.connections import Connections, reset
 from tests.support.loop_thread import LoopThread
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
-
-    from tests.support.connections import Serve
+    from collections.abc import Awaitable, Callable, Mapping
 
     Handler = Callable[["Exchange"], Awaitable[None]]
 
@@ -48,16 +46,16 @@ class Site:
     at_once: int = 0  # requests in progress
     most_at_once: int = 0
 
-    def count(self, path: str) -> int:
+    def count(self, path):
         return sum(one.path == path for one in self.requests)
 
     @property
-    def paths(self) -> list[str]:
+    def paths(self):
         """The requested paths, in order."""
         return [one.path for one in self.requests]
 
     @property
-    def gaps_s(self) -> list[float]:
+    def gaps_s(self):
         """Seconds between one request and the next."""
         times = [one.at_s for one in self.requests]
         return [later - earlier for earlier, later in pairwise(times)]
@@ -66,16 +64,14 @@ class Site:
 class Exchange:
     """One request, and the connection for the response."""
 
-    def __init__(
-        self, site: Site, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    def __init__(self, site, request, reader, writer):
         self.site = site
         self.request = request
         self.path = request.path
         self._reader = reader
         self._writer = writer
 
-    async def head(self, status: int = 200, content_type: str = "text/html", **more: object) -> None:
+    async def head(self, status=200, content_type="text/html", **more):
         """Send status and headers; the names of *more* have `_` for `-`."""
         lines = [f"HTTP/1.1 {status} Whatever", "Connection: close"]
         if content_type:
@@ -84,35 +80,35 @@ class Exchange:
         self._writer.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
         await self._writer.drain()
 
-    async def body(self, data: bytes) -> None:
+    async def body(self, data):
         """Send a piece of the body; return when nearly all of it was read."""
         self._writer.write(data)
         await self._writer.drain()
         self.site.sent_bytes[self.path] += len(data)
 
-    async def page(self, body: bytes | str = b"", status: int = 200, **headers: object) -> None:
+    async def page(self, body=b"", status=200, **headers):
         """Send a complete response, HTML by default."""
         data = body.encode() if isinstance(body, str) else body
-        await self.head(status, Content_Length=len(data), **headers)  # type: ignore[arg-type]
+        await self.head(status, Content_Length=len(data), **headers)
         await self.body(data)
 
-    async def until_closed(self) -> None:
+    async def until_closed(self):
         """Send nothing until the client closes the connection."""
         await self._reader.read()
 
-    def reset(self) -> None:
+    def reset(self):
         """Close the connection with a TCP reset."""
         reset(self._writer)
 
 
-def links(*hrefs: str) -> str:
+def links(*hrefs):
     return "<!DOCTYPE html><title>Links</title>" + "".join(f'<a href="{href}">{href}</a> ' for href in hrefs)
 
 
-def pages(bodies: Mapping[str, str | bytes], robots: str | bytes | None = None) -> Handler:
+def pages(bodies, robots=None):
     """Return the handler of a site with these pages; other paths are 404."""
 
-    async def respond(exchange: Exchange) -> None:
+    async def respond(exchange):
         if exchange.path == "/robots.txt" and robots is not None:
             await exchange.page(robots, content_type="text/plain")
         elif exchange.path in bodies:
@@ -129,31 +125,31 @@ class Web:
     A site whose handler is None has a port without a listener.
     """
 
-    def __init__(self, **handlers: Handler | None) -> None:
+    def __init__(self, **handlers):
         self._handlers = handlers
         self._sockets = {name: socket.socket() for name in handlers}
-        self._servers: list[asyncio.Server] = []
+        self._servers = []
         self._connections = Connections()
         self._thread = LoopThread()
-        self.sites: dict[str, Site] = {}
+        self.sites = {}
         for name, sock in self._sockets.items():
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
             sock.bind(("127.0.0.1", 0))
             self.sites[name] = Site(f"http://127.0.0.1:{sock.getsockname()[1]}")
 
-    def __getitem__(self, name: str) -> Site:
+    def __getitem__(self, name):
         return self.sites[name]
 
-    def hosts(self, *names: str, limits: str = ";8;;0") -> str:
+    def hosts(self, *names, limits=";8;;0"):
         """Return the argument `hosts` for the sites *names*, or for all."""
         return ",".join(self.sites[name].origin + limits for name in names or self.sites)
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._thread.start()
         self._thread.run(self._open())
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         try:
             self._thread.end(self._close())
         finally:
@@ -161,22 +157,22 @@ class Web:
                 sock.close()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self):
         """Respond to nothing until the end of the block."""
         with self._thread.held():
             yield
 
-    async def _open(self) -> None:
+    async def _open(self):
         for name, handler in self._handlers.items():
             if handler is not None:
                 served = self._connections.served_by(self._served(self.sites[name], handler))
                 self._servers.append(await asyncio.start_server(served, sock=self._sockets[name], backlog=512))
 
-    async def _close(self) -> None:
+    async def _close(self):
         await self._connections.close(*self._servers)
 
-    def _served(self, site: Site, handler: Handler) -> Serve:
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _served(self, site, handler):
+        async def serve(reader, writer):
             site.at_once += 1
             try:
                 request = await _read(reader)
@@ -191,7 +187,7 @@ class Web:
         return serve
 
 
-async def _read(reader: asyncio.StreamReader) -> Request:
+async def _read(reader):
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()
     at_s = time.monotonic()
     method, path, _ = head[0].split(" ", 2)

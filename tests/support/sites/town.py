@@ -1,19 +1,10 @@
 """A town: four sites that link to each other and change all the time, for broad crawls."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from tests.support.sites.server import Web, links
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
-    from tests.support.sites.server import Exchange
 
 PAGES = 8  # of a site
 NAMES = ("tagged", "dated", "plain", "far")
@@ -25,20 +16,20 @@ class Town:
     One page vanishes, and one moves to another site. The site `far` calls itself localhost, so that it has a domain.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.web = Web(**{name: self._site(name) for name in NAMES})
         self.origins = {name: self.web[name].origin for name in NAMES}
         self.origins["far"] = self.origins["far"].replace("127.0.0.1", "localhost")
-        self.responses: Counter[int] = Counter()  # by status, without those for robots.txt
-        self.on_request: Callable[[], None] | None = None
-        self._versions: Counter[str] = Counter()
+        self.responses = Counter()  # by status, without those for robots.txt
+        self.on_request = None
+        self._versions = Counter()
         self.links = cache(self._links)
 
-    def held(self) -> AbstractContextManager[None]:
+    def held(self):
         """Respond to nothing until the end of the block."""
         return self.web.held()
 
-    def _links(self, title: str) -> dict[str, int]:
+    def _links(self, title):
         """The URLs that the page links to in the version that its title names, with their number."""
         rng = random.Random(title)
         ways = [(rng.choice(NAMES), rng.randrange(PAGES)) for _ in range(rng.choice([2, 5, 9]))]
@@ -46,8 +37,8 @@ class Town:
             ways += [(name, number) for name in NAMES for number in (0, 1)]
         return Counter(f"{self.origins[name]}/{number}" for name, number in ways)
 
-    def _site(self, name: str) -> Any:
-        async def respond(exchange: Exchange) -> None:
+    def _site(self, name):
+        async def respond(exchange):
             if exchange.path == "/robots.txt":
                 await exchange.page("none", 404)
                 return
@@ -62,7 +53,7 @@ class Town:
 
         return respond
 
-    def _answer(self, name: str, path: str, version: int, headers_of_request: Any) -> tuple[int, dict[str, str], str]:
+    def _answer(self, name, path, version, headers_of_request):
         if path == "/6" and version:
             return 404, {}, "it was here"
         if path == "/7" and name == "plain" and version:
@@ -80,5 +71,5 @@ class Town:
         hrefs = [url for url, count in self.links(title).items() for _ in range(count)]
         return 200, headers, links(*hrefs).replace("<title>Links", f"<title>{title}")
 
-    def hosts(self, *names: str) -> list[str]:
+    def hosts(self, *names):
         return [f"{self.origins[name]};2;;0" for name in names]

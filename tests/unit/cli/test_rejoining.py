@@ -1,11 +1,8 @@
 """A worker waits for its store with growing pauses, for a limited time."""
 
-from __future__ import annotations
-
 import os
 import sys
 from threading import Event
-from typing import Any
 
 import pytest
 
@@ -20,7 +17,7 @@ def test_store_that_does_not_come_back_in_time_is_an_error(tmp_path):
 
 
 def test_the_same_command_begins_again_and_knows_its_crawl(monkeypatch):
-    begun: list[tuple[Any, ...]] = []
+    begun = []
     monkeypatch.setattr(os, "execve", lambda *command: begun.append(command))
     monkeypatch.setattr(sys, "orig_argv", ["python", "-W", "error", "-m", "scrapy", "crawl", "sitegraph"])
     monkeypatch.setattr("logging.shutdown", lambda: None)

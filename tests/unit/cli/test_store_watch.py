@@ -1,10 +1,7 @@
 """The store is read in a thread of its own, and whatever becomes of the store, each look has a result."""
 
-from __future__ import annotations
-
 import os
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +13,6 @@ from crawlers.storage.workers import STOP
 from tests.support.processes import PATIENCE_S
 from tests.support.stored_rows import begin
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 ME = os.getpid()
 
 
@@ -26,10 +20,10 @@ class Display:
     """Notes what it shows, and in which thread; *act* is called by each refresh."""
 
     def __init__(self):
-        self.shown: list[int] = []
-        self.threads: set[str] = set()
+        self.shown = []
+        self.threads = set()
         self.is_closed = threading.Event()
-        self.act: Callable[[], None] = lambda: None
+        self.act = lambda: None
 
     def refresh(self, crawl_id):
         self.shown.append(crawl_id)

@@ -1,21 +1,13 @@
 """Crawls of one site whose policy does what a test wants."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.frontier.values import Decision
 from tests.support.opened_crawl import SITE, OpenedCrawl
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawlers.items import Page
 
 
 class Policy(CrawlPolicy):
@@ -25,9 +17,9 @@ class Policy(CrawlPolicy):
         self.ready = True
         self.more = False
         self.queueing = False
-        self.skipped: set[str] = set()
-        self.refused: set[str] = set()
-        self.decides: Callable[[Page], Decision] = Decision
+        self.skipped = set()
+        self.refused = set()
+        self.decides = Decision
 
     @property
     def is_ready(self):

@@ -1,7 +1,5 @@
 """The control of a crawl makes it go on, or ends it early."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest
@@ -14,7 +12,7 @@ class Heard:
     """Records what a control asks for."""
 
     def __init__(self):
-        self.stopped: list[str] = []  # the reasons
+        self.stopped = []  # the reasons
         self.wakes = 0
         self.control = CrawlControl(self.stopped.append, self._wake)
 

@@ -1,7 +1,5 @@
 """Claimed sites are opened together, given up a few at a time, and forgotten then in all parts of the crawl."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
@@ -24,7 +22,7 @@ class Noting(CrawlPolicy):
     """Notes the sites that are closed."""
 
     def __init__(self):
-        self.closed: list[int] = []
+        self.closed = []
 
     def close_sites(self, site_ids):
         self.closed += site_ids
@@ -134,7 +132,7 @@ def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
 def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch):
     """Because what is known of their URLs is taken up by the reactor."""
     held, first = sources.crawl.held, sources.crawl.sites.rows[0].id
-    opened: list[list[int]] = []
+    opened = []
     load = held._load
 
     def load_only(sources):

@@ -1,9 +1,6 @@
 """A home page that redirects within its domain gives its site another address."""
 
-from __future__ import annotations
-
 import logging
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +8,6 @@ from crawlers.algorithms.urls.scope import Scope
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.items import REDIRECT, ExternalLink, Page, SiteLimits, State
 from tests.support.opened_crawl import NOW, target
-
-if TYPE_CHECKING:
-    from crawlers.algorithms.urls.resolution import Target
 
 SITE, HTTPS, WWW = "http://a.example", "https://a.example", "https://www.a.example"
 
@@ -37,7 +31,7 @@ def lease(crawl):
 
 def moved(crawl, leased, to):
     """Record that the leased page redirects to another site."""
-    there: Target = target(to)
+    there = target(to)
     link = ExternalLink(there.url, there.key, there.site, "", "", "", "", REDIRECT)
     reason = f"redirect_to_other_site {to}"
     return crawl.end(leased, state=State.REFUSED, status=301, reason=reason, external=[(link, 1)])

@@ -1,9 +1,6 @@
 """A worker beats, has rounds in time, and knows what they said of the others."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
-from typing import Any
 
 import pytest
 from sqlalchemy import select, text, update
@@ -28,7 +25,7 @@ class Worker:
     def __init__(self, database, monkeypatch, **options):
         self.database = database
         self.now = 0.0
-        self.locks: list[int] = []  # the workers whose locks were looked up
+        self.locks = []  # the workers whose locks were looked up
         self.jobs = 0  # of the writer
         monkeypatch.setattr(workers, "server_time", lambda connection: self.now)
         monkeypatch.setattr(membership, "is_free", lambda database, number: bool(self.locks.append(number)))
@@ -42,7 +39,7 @@ class Worker:
     def run(self, job):
         """Run a job as the writer does."""
         self.jobs += 1
-        done: Future[Any] = Future()
+        done = Future()
         with self.database.write() as connection:
             self.membership.fence(connection, ChangeSet())
             self.now += self.slowness_s

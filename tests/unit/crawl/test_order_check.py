@@ -1,10 +1,7 @@
 """Every mission runs with every order whose needs it meets, and the refusal of another one says what is missing."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.settings import Settings
@@ -25,15 +22,12 @@ from crawlers.spiders.news import NewsSpider
 from tests.support.frontier_state import pending_of
 from tests.support.opened_crawl import SITE
 
-if TYPE_CHECKING:
-    from crawlers.frontier.values import Lease
-
 WEIGHTS = STRATEGIES["anchor"]
 TOPIC = TopicSpec({"unicode": 1.0}, (), (f"{SITE}/",), WEIGHTS, "sites", "en", None)
 SCOPE = Scope("sites", [SITE])
 # By mission: the fields of its specification, and the orders that it can't meet, each with what is missing.
 ARTICLES, REWARDS = "whether they look like articles", "rewards of pages"
-MISSIONS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+MISSIONS = {
     "sitegraph": ({}, {"learnt": REWARDS, "topic": "a topic"}),
     "extlinks": ({"counts_rewards": True}, {"topic": "a topic"}),
     "broad": ({"scope": SCOPE, "revisits": True}, {"learnt": REWARDS, "topic": "a topic"}),
@@ -50,9 +44,9 @@ LEVELS = {"/": 0, "/1": 1, "/2": 1, "/3": 1, "/4": 2, "/5": 3, "/6": 1, "/7": 2}
 
 def fetched(crawl, most):
     """Read up to *most* pages, until nothing waits; return their paths."""
-    paths: list[str] = []
+    paths = []
     while len(paths) < most:
-        lease: Lease | None = crawl.crawl.next(crawl.now)  # type: ignore[assignment]
+        lease = crawl.crawl.next(crawl.now)
         if lease is None:
             break
         paths.append(lease.url.removeprefix(SITE))

@@ -1,7 +1,5 @@
 """Pages are paid for what no page of their site was paid for before, however small the memory."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -34,7 +32,7 @@ def test_reward_that_is_not_for_new_links_pays_each_time_and_remembers_nothing(d
 @pytest.mark.parametrize("cache_keys", [1, 7, 40, 10_000])
 def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_keys):
     rng = random.Random(cache_keys)
-    paid: dict[int, set[int]] = {1: set(), 2: set()}
+    paid = {1: set(), 2: set()}
     rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys)
     for number in range(400):
         site = rng.choice((1, 2))

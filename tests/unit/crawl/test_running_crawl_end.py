@@ -1,12 +1,9 @@
 """A crawl ends cleanly, whatever fails, and its outputs are written."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import threading
 from contextlib import closing
-from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -119,7 +116,7 @@ def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy,
 def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_finished(opened):
     crawl = opened()
     crawl.end(crawl.lease(), title="Home")
-    read: list[Any] = []
+    read = []
     writer = crawl.crawl.session.writer
     crawl.close(lambda: read.extend((writer.is_closed, crawl.rows("SELECT title FROM page"), crawl.states()[0][0])))
     assert read == [True, [("Home",)], "running"]
@@ -131,7 +128,7 @@ def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_
     ("error", "is_bug"), [(ConfigError("result: the folder can't be written"), False), (BUG, True)]
 )
 def test_crawl_whose_output_fails_is_not_finished_and_writes_it_on_the_next_run(opened, caplog, error, is_bug):
-    written: list[str] = []
+    written = []
 
     def fail():
         raise error
@@ -243,7 +240,7 @@ def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
 
 
 def test_outputs_are_written_when_the_server_knows_how_many_pages_there_are(postgresql_socket):
-    known: list[float] = []
+    known = []
 
     def output():
         with crawl.session.database.read() as connection:

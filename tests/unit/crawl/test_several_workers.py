@@ -1,7 +1,5 @@
 """Several workers share the sites and the budget of one crawl, in one process and on one database."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from threading import Event
@@ -142,7 +140,7 @@ class Submitted(CrawlPolicy):
 
     def __init__(self, session):
         self._session = session
-        self.before: dict[str, int] = {}  # by site
+        self.before = {}  # by site
 
     def load_sites(self, rows):
         self.before |= {row.site: self._session.writer.submitted for row in rows}
@@ -231,7 +229,7 @@ def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened)
     one.round()
     assert isinstance(one.crawl.control.failure, ClaimsLost)
     assert one.stopped == ["store_failed"]
-    written: list[int] = []
+    written = []
     one.close(lambda: written.append(1))
     assert (written, one.crawl.has_ended) == ([], False)
     assert len(two.pages()) == 2
@@ -245,7 +243,7 @@ def test_worker_that_died_just_now_does_not_keep_the_others_from_writing_the_out
     one, two = opened(), opened()
     rounds(one, two)
     two.crawl.session._lock.release()  # as operating system or server do
-    written: list[str] = []
+    written = []
     one.close(lambda: written.append("one"), reason="shutdown")
     assert (written, one.states()) == (["one"], [("interrupted", "shutdown")])
     assert one.rows("SELECT state FROM worker ORDER BY id") == [("left",), ("lost",)]

@@ -1,7 +1,5 @@
 """Several workers share the sources of one crawl: all sites of a source have one worker, and move together."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.urls.scope import Scope

@@ -1,7 +1,5 @@
 """Links open the sites of the scope; links to other sites become external."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from scrapy.settings import Settings
@@ -16,7 +14,7 @@ from crawlers.storage.site_rows import SiteRow
 
 def policies(left_out, most):
     """Return the policies of a crawl, and the names of the sites that it opens."""
-    opened: list[str] = []
+    opened = []
 
     def add_site(name, leaders, changes):
         assert name != left_out
@@ -27,7 +25,7 @@ def policies(left_out, most):
     urls = {"addresses": SiteAddresses(), "most_sites": most}
     session = SimpleNamespace(frontier=frontier, add_site=add_site, row=row, members=members, **urls)
     settings = Settings({"ROBOTSTXT_OBEY": False, "USER_AGENT": "us"})
-    return SitePolicies(session, settings, "us", False), opened  # type: ignore[arg-type]
+    return SitePolicies(session, settings, "us", False), opened
 
 
 def page(*names, moved_to=None):

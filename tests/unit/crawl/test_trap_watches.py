@@ -1,7 +1,5 @@
 """Which sites are watched for traps, for how long, and with what memory."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -42,7 +40,7 @@ def little_evidence(monkeypatch):
 @pytest.fixture
 def shown(monkeypatch):
     """What was read again, of which site."""
-    asked: list[str] = []
+    asked = []
 
     def pages(kind):
         def read(_, site_id, most=0):
@@ -193,7 +191,7 @@ def crawled(opened, site, *, kill_after=0, reverse=False, listed=()):
     crawl = opened(sites)
     rows = (SitemapUrlRow(1, target(path).key, f"{SITE}{path}", 1, None) for path in listed)
     crawl.crawl.session.writer.submit(ChangeSet(*rows))
-    read: set[str] = set()
+    read = set()
     while leases := leased(crawl):
         for one in reversed(leases) if reverse else leases:
             path = one.url.removeprefix(SITE)

@@ -1,7 +1,5 @@
 """Rounds report what a worker does, and take up what it gets."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 
@@ -20,7 +18,7 @@ class Mail(CrawlPolicy):
     """Notes the URLs of the messages that it gets at a time; takes up those that do not end in 0."""
 
     def __init__(self):
-        self.got: list[list[str]] = []
+        self.got = []
 
     async def receive(self, messages, run, now):
         self.got.append([one.url for one in messages])

@@ -1,12 +1,9 @@
 """A page fails by its own fault only, and no browser renders two pages at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from scrapy import Request
@@ -25,16 +22,16 @@ class World:
     """Chromium as Playwright shows it; *happens* is called when the page was opened, with its handlers of events."""
 
     def __init__(self, monkeypatch, happens):
-        self.handlers: dict[str, Any] = {}
+        self.handlers = {}
         self.is_connected = True
-        self.usable: list[bool] = []
+        self.usable = []
         self._happens = happens
         crawl = SimpleNamespace(clock=lambda: 0.0)
         monkeypatch.setattr(module, "owner_of", lambda crawler: SimpleNamespace(crawl=crawl))
         requests = SimpleNamespace(limit=None, answer=None, redirect=None, close=lambda: None)
         monkeypatch.setattr(module, "SubRequests", lambda *_: requests)
-        crawler: Any = SimpleNamespace(settings=project_settings())
-        self.browser: Any = Browser(crawler)
+        crawler = SimpleNamespace(settings=project_settings())
+        self.browser = Browser(crawler)
         self.browser._hosts = object()
         self.browser._chromiums = SimpleNamespace(acquire=self._take, give_back=self._give_back)
         session = SimpleNamespace(on=lambda *_: None, send=self._nothing)
@@ -147,7 +144,7 @@ class Program:
 
 @pytest.fixture
 def killed(monkeypatch):
-    pids: list[tuple[int, int]] = []
+    pids = []
     monkeypatch.setattr(os, "kill", lambda pid, number: pids.append((pid, number)))
     return pids
 

@@ -1,12 +1,9 @@
 """The crawl begins and ends with its owner, which all other components reach through the crawler; and its rounds."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import closing
 from importlib.metadata import version
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Spider, signals
@@ -26,9 +23,6 @@ from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 from tests.support.opened_crawl import SITE, crawler_of
 from tests.support.processes import PATIENCE_S
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 
 class OneSite(SiteSpider):
@@ -54,7 +48,7 @@ class Opened:
     """A crawler and the owner of its crawl."""
 
     def __init__(self, url, kind=Spider, **settings):
-        self.crawler: Crawler = crawler_of(url, kind, **settings)
+        self.crawler = crawler_of(url, kind, **settings)
         self.spider = kind(name="mine", **({"hosts": SITE} if kind is not Spider else {}))
         self.spider._set_crawler(self.crawler)
         self.woken = asyncio.Event()
@@ -75,7 +69,7 @@ class Opened:
 
 @pytest.fixture
 def opened(sqlite_url):
-    made: list[Opened] = []
+    made = []
 
     def make(kind=Spider, **settings):
         made.append(Opened(sqlite_url, kind, **settings))
@@ -183,7 +177,7 @@ def test_failure_of_the_crawl_closes_the_engine_with_its_reason(opened):
         """Takes the place of Scrapy's engine, which would need a reactor."""
 
         def __init__(self):
-            self.reason: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            self.reason = asyncio.get_running_loop().create_future()
 
         async def close_spider_async(self, *, reason):
             self.reason.set_result(reason)
@@ -206,7 +200,7 @@ class Crawl:
     def __init__(self, *, has_joined=True):
         self.has_joined = has_joined
         self.rounds = SimpleNamespace(is_due=True)
-        self.begun: list[bool] = []  # whether the crawl was stopping, of each round
+        self.begun = []  # whether the crawl was stopping, of each round
         self.engine = SimpleNamespace(running=False)
         self._changed = asyncio.Condition()
         self._crawler = crawler_of("sqlite://")

@@ -1,11 +1,8 @@
 """What the scripts of a page request is downloaded by the crawl, under the rules and delays of each host."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from scrapy.http import Response
@@ -16,15 +13,15 @@ from crawlers.frontier.politeness import HostGate
 from tests.support.opened_crawl import project_settings
 
 OURS, OTHER = "http://www.ours.org", "http://cdn.test"
-LEASE: Any = SimpleNamespace(key=1, url=f"{OURS}/")
+LEASE = SimpleNamespace(key=1, url=f"{OURS}/")
 
 
 class World:
     """A crawl of one site whose robots.txt is known, and the web by URL; a missing URL has no response."""
 
     def __init__(self, monkeypatch, web, **settings):
-        self.requested: list[str] = []
-        self.waits_s: list[float] = []
+        self.requested = []
+        self.waits_s = []
         self.gate = HostGate(1, 3.0)
         self._web = web
         sites = SimpleNamespace(
@@ -37,7 +34,7 @@ class World:
         crawl = SimpleNamespace(sites=sites, frontier=frontier, clock=lambda: 100.0, robots_token="us")
         monkeypatch.setattr(sub_requests, "owner_of", lambda crawler: SimpleNamespace(crawl=crawl))
         values = project_settings(**{"SITE_DELAY_SECONDS": 0.0, **settings})
-        self._crawler: Any = SimpleNamespace(settings=values, engine=SimpleNamespace(download_async=self._download))
+        self._crawler = SimpleNamespace(settings=values, engine=SimpleNamespace(download_async=self._download))
         self.hosts = Hosts(self._crawler)
         self._sleep = asyncio.sleep
         monkeypatch.setattr(sub_requests.asyncio, "sleep", self._wait)
@@ -180,7 +177,7 @@ def test_memory_for_answers_is_limited(monkeypatch):
 def test_clock_of_the_page_stops_while_it_waits_for_a_host(monkeypatch):
     world = World(monkeypatch, {**found(f"{OURS}/1"), **found(f"{OURS}/2")})
     page = world.page()
-    clocks: list[float | None] = []
+    clocks = []
 
     async def wait(wait_s):
         clocks.append(page.limit.when())
@@ -232,7 +229,7 @@ class Route:
     """A request of the browser that waits for its answer."""
 
     def __init__(self):
-        self.outcomes: list[str] = []
+        self.outcomes = []
 
     async def abort(self):
         self.outcomes.append("aborted")

@@ -1,7 +1,5 @@
 """Links, title, base, canonical URL, robots and text of pages, valid or broken."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 
@@ -34,7 +32,7 @@ def test_only_links_of_the_selected_tags_count():
 
 
 # Content of a refresh, and the URL of the cases of the web platform tests (attr-meta-http-equiv-refresh).
-REFRESHES: dict[str | None, list[str]] = {
+REFRESHES = {
     None: [
         *("", "1", "1 ", "1\t", "1\r", "1\n", "1\f", "1;", "1,", "1url=foo", "1x;url=foo", "; foo", ", foo", "foo"),
         *("+1; url=foo", "-1; url=foo", "+0; url=foo", "-0; url=foo", "+1; foo", "-1; foo", "+0; foo", "-0; foo"),

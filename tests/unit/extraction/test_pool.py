@@ -1,7 +1,5 @@
 """Real worker processes, which run functions of the standard library, since every worker can import them."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import os
@@ -71,16 +69,16 @@ class LoopWorkers:
     """Workers that run calls by their names, in turns of the loop; calls that begin with *dying* die *deaths* times."""
 
     def __init__(self, deaths):
-        self.attempts: Counter[str] = Counter()
-        self.running: list[tuple[str, int]] = []  # names, and the numbers of their attempts
-        self.together: list[list[tuple[str, int]]] = []  # the calls that run when one begins, which is the last one
+        self.attempts = Counter()
+        self.running = []  # names, and the numbers of their attempts
+        self.together = []  # the calls that run when one begins, which is the last one
         self._deaths = deaths
 
     def __call__(self, memory_bytes):
         return self
 
     async def run(self, call, timeout_s):
-        name: str = pickle.loads(call)[1][0]  # noqa: S301 - of this test
+        name = pickle.loads(call)[1][0]  # noqa: S301 - of this test
         self.attempts[name] += 1
         attempt = (name, self.attempts[name])
         self.running.append(attempt)

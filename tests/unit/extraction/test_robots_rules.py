@@ -1,7 +1,5 @@
 """robots.txt: asked for once before any page, obeyed, kept, and never a reason to fail."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
@@ -137,7 +135,7 @@ def test_file_with_a_million_wildcards_closes_the_site_at_once():
 
 def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
     monkeypatch.setattr(site_policies, "MAX_LINES", 8)
-    loaded: list[int] = []
+    loaded = []
     text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
     session = SimpleNamespace(
         frontier=SimpleNamespace(open_site=lambda state, now, start: None),

@@ -1,7 +1,5 @@
 """An acknowledged page decides whether its site is available, and which texts of links are stored."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """The pulls of a crawl: their budget and their rewards."""
 
-from __future__ import annotations
-
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.site_queue import SiteQueue
@@ -16,7 +14,7 @@ class Heard:
     """A rule that records the reported pulls."""
 
     def __init__(self):
-        self.told: list[tuple[object, ...]] = []
+        self.told = []
 
     def is_close_to_best(self, arm, share):
         self.told.append(("is_close_to_best", arm, share))
@@ -37,7 +35,7 @@ class Heard:
 
 
 def site(number):
-    return SiteQueue(SiteRow(number, f"http://{number}.test", 1, None, 0.0), {}, None)  # type: ignore[arg-type]
+    return SiteQueue(SiteRow(number, f"http://{number}.test", 1, None, 0.0), {}, None)
 
 
 SITE = site(7)

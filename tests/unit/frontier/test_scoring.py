@@ -1,7 +1,5 @@
 """Scoring reports events to the order, writes changes, and resumes from the written rows."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -26,7 +24,7 @@ class Risen:
     """A site that records risen pages."""
 
     def __init__(self):
-        self.rose: list[tuple[int, int]] = []
+        self.rose = []
 
     def raise_page(self, queue, page, head_urls):
         self.rose.append((queue, page))
@@ -41,7 +39,7 @@ def store(database):
 
 def scoring(store, scores=None, held=()):
     site = Risen()
-    return Scoring(scores or OPIC(), store, {SITE: site}, held), site  # type: ignore[dict-item]
+    return Scoring(scores or OPIC(), store, {SITE: site}, held), site
 
 
 def stored(store, number, state=0, level=0):

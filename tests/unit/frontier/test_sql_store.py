@@ -1,7 +1,5 @@
 """The store of the frontier returns what was submitted; page numbers and query plans."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 
 import pytest
@@ -211,7 +209,7 @@ class Commits:
 
     def __init__(self):
         self.submitted = self.committed = 0
-        self.waited: list[int] = []
+        self.waited = []
 
     def submit(self, changes):
         self.submitted += 1
@@ -221,14 +219,14 @@ class Commits:
         self.committed = max(self.committed, number)
 
     def run(self, job):
-        result: Future[range] = Future()
+        result = Future()
         result.set_result(range(1, 100))
         return result
 
 
 def test_look_back_waits_for_the_rows_of_the_page_only(sqlite):
     commits = Commits()
-    store = SqlFrontierStore(sqlite, commits, 1, looks_back=True)  # type: ignore[arg-type]
+    store = SqlFrontierStore(sqlite, commits, 1, looks_back=True)
     for page_id in (7, 8, 7, 9):
         store.submit(ChangeSet(OrderTotalsRow(1, 0, "[]", "[]"), UnchangedPage(page_id, None, 0.0, None, None)))
     assert [store.entries(pages) for pages in ([8], [7, 8], [5])] == [[], [], []]

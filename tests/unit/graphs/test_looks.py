@@ -1,7 +1,5 @@
 """A graph with a layout has colours, sizes and, up to a limit, positions."""
 
-from __future__ import annotations
-
 import io
 
 import networkx as nx
@@ -90,7 +88,7 @@ def test_a_larger_graph_has_colours_by_level_and_no_positions(most_nodes, most_e
     assert found.graph is GRAPH
     whole = laid_out(GRAPH, GraphLayout())
     assert [found.look(row) for row in GRAPH.rows] == [whole.look(row)._replace(position=None) for row in GRAPH.rows]
-    said: list[str] = []
+    said = []
     write_laid_out(GRAPH, tmp_path / "a", "gexf", layout, said.append)
     assert said == [found.remark]
     assert "viz:position" not in (tmp_path / "a.gexf").read_text("utf-8")

@@ -1,9 +1,6 @@
 """Host names are resolved by the resolver of the reactor."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 from twisted.internet.address import IPv4Address, IPv6Address
@@ -11,9 +8,6 @@ from twisted.internet.interfaces import IHostnameResolver
 from zope.interface import implementer
 
 from crawlers.handlers.host_names import addresses_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ADDRESSES = {
     "two.example": [IPv4Address("TCP", "192.0.2.1", 80), IPv6Address("TCP", "2001:db8::1", 80)],
@@ -27,8 +21,8 @@ class Resolver:
 
     def __init__(self, *, is_late):
         self.is_late = is_late
-        self.asked: list[tuple[str, int]] = []
-        self.answer: Callable[[], None] = lambda: None
+        self.asked = []
+        self.answer = lambda: None
 
     def resolveHostName(self, resolutionReceiver, hostName, portNumber=0, *_):
         self.asked.append((hostName, portNumber))

@@ -1,7 +1,5 @@
 """Requests are sent to the host of their URL or to their proxy, if that is allowed."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError
@@ -16,7 +14,7 @@ class Addresses:
 
     def __init__(self, refused=""):
         self.refused = refused
-        self.checked: list[tuple[str, int, bool]] = []
+        self.checked = []
 
     def check(self, host, port, *, is_proxy):
         self.checked.append((host, port, is_proxy))

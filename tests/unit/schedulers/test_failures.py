@@ -1,7 +1,5 @@
 """Missing responses have reasons and states; a lease ends if its download, callback or pipeline fails."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy import exceptions as scrapy_errors

@@ -1,7 +1,5 @@
 """Requests for robots.txt and pages are made in order, and the engine is woken when the next one is due."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from types import SimpleNamespace
@@ -29,7 +27,7 @@ class Flow:
     def __init__(self, url, mission, settings):
         self.opened = OpenedCrawl(url, None, mission, **settings)
         self.crawler = crawler_of(url, **settings)
-        self.times: list[float] = []  # at which the engine would be woken
+        self.times = []  # at which the engine would be woken
         timer = SimpleNamespace(at=lambda when, now: self.times.append(when))
         spider = Spider.from_crawler(self.crawler, "test")
         callbacks = PendingCallbacks(self.opened.crawl.recording.record)
@@ -51,7 +49,7 @@ class Flow:
 
 @pytest.fixture
 def flows(sqlite_url):
-    made: list[Flow] = []
+    made = []
 
     def make(mission=None, **settings):
         made.append(Flow(sqlite_url, mission, settings))

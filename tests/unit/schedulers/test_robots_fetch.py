@@ -1,9 +1,6 @@
 """robots.txt is fetched with redirects, retries and limits, and every site gets its rules."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from scrapy import Request
@@ -31,10 +28,10 @@ class Fetch:
 
     def __init__(self, retries=NO_RETRIES, rests=NO_RESTS, **limits):
         self.now = NOW
-        self.known: list[tuple[int, int, str | None]] = []
-        self.rests: list[float | None] = []  # of all results
-        self.waits: list[tuple[int, int, str | None, float]] = []
-        crawl: Any = SimpleNamespace(
+        self.known = []
+        self.rests = []  # of all results
+        self.waits = []
+        crawl = SimpleNamespace(
             retries=retries,
             robots_rests=rests,
             clock=lambda: self.now,

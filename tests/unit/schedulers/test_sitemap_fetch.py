@@ -1,10 +1,7 @@
 """Sitemaps are requested in the turn of a page of their site, with redirects, retries and limits."""
 
-from __future__ import annotations
-
 import asyncio
 from inspect import isawaitable
-from typing import Any
 
 import pytest
 from scrapy import exceptions as scrapy_errors
@@ -26,7 +23,7 @@ class Fetch:
     """The fetch of the sitemap of one site."""
 
     def __init__(self, url, delay_s=0.0, **settings):
-        mission: dict[str, Any] = {"reads_sitemaps": True, "sites": [SiteLimits(SITE, delay_s=delay_s)]}
+        mission = {"reads_sitemaps": True, "sites": [SiteLimits(SITE, delay_s=delay_s)]}
         self.opened = OpenedCrawl(url, None, mission, **{"RETRY_TIMES": 1, **settings})
         self.crawl = self.opened.crawl
         self.fetch = SitemapFetch(self.crawl)
@@ -47,11 +44,11 @@ class Fetch:
         assert request.callback is not None
         result = request.callback(Response(request.url, status, named, body, request=request))
         assert isawaitable(result)
-        asyncio.run(result)  # type: ignore[arg-type]
+        asyncio.run(result)
 
     def fail(self, error):
         failure = Failure(error)
-        failure.request = self.next_request()  # type: ignore[attr-defined]
+        failure.request = self.next_request()
         assert failure.request.errback is not None
         failure.request.errback(failure)
 
@@ -65,7 +62,7 @@ class Fetch:
 
 @pytest.fixture
 def fetch(sqlite_url):
-    made: list[Fetch] = []
+    made = []
 
     def make(**settings):
         made.append(Fetch(sqlite_url, **settings))

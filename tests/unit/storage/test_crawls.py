@@ -97,7 +97,7 @@ class Holder:
 
     def __init__(self, database):
         self.database = database
-        self.locks: dict[int, WorkerLock] = {}
+        self.locks = {}
 
     def begin(self, *sites, **options):
         command = {"name": "daily", "mission": "sitegraph", "sites": sites, "manifest": MANIFEST, "now": 5.0}

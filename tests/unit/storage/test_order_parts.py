@@ -1,9 +1,5 @@
 """The cash that all workers have in common is distributed once in a while, by one of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from sqlalchemy import event
 
@@ -11,11 +7,6 @@ from crawlers.storage import crawls, workers
 from crawlers.storage.order_parts import hand_out, parts_of
 from crawlers.storage.schema.score_tables import OrderTotalsRow
 from tests.support.stored_rows import committed, write_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from crawlers.algorithms.ranking.page_scores import Part
 
 EVERY_S = 2.0
 
@@ -27,8 +18,8 @@ class Parts:
         self.database = database
         begun = crawls.begin(database, "one", "broad", [], {}, 0.0)
         self.crawl_id, self.first = begun.id, begun.worker_id
-        self.shares: dict[int, float] = {}
-        self.asked: list[Mapping[int, Part]] = []
+        self.shares = {}
+        self.asked = []
 
     def join(self):
         return committed(workers.join, self.database, self.crawl_id, "a", 1, "1.0", 0.0)

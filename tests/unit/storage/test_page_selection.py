@@ -1,7 +1,5 @@
 """Stored pages of a resumed crawl are selected anew."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import select, text
 
@@ -20,7 +18,7 @@ class Letters:
 
     def __init__(self, letters):
         self.letters = letters
-        self.judged: list[str] = []
+        self.judged = []
 
     def fingerprint(self, row):
         return self.letters

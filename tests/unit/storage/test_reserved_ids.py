@@ -1,7 +1,5 @@
 """Numbers are given out once, by any number of processes, and without waiting for the database."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

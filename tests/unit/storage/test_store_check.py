@@ -1,9 +1,6 @@
 """A store that is lost while its connections are open is noticed, and one that is used as usual is not."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import event, text
@@ -14,10 +11,6 @@ from crawlers.storage.locks import WorkerLock
 from crawlers.storage.store_check import StoreCheck
 from tests.support.services import OTHERS_END
 from tests.support.stored_rows import execute
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.both_stores
 
@@ -38,7 +31,7 @@ def replace(database):
     beside(database, "-copy").replace(database)
 
 
-LOSSES: dict[str, tuple[Callable[[Path], object], str]] = {
+LOSSES = {
     "removed": (lambda path: path.unlink(), r"crawl\.sqlite was removed"),
     "moved": (lambda path: path.rename(beside(path, "-moved")), r"crawl\.sqlite was removed"),
     "replaced": (replace, r"crawl\.sqlite was replaced by another file"),

@@ -1,7 +1,5 @@
 """Submitted values are found until queries see them."""
 
-from __future__ import annotations
-
 from crawlers.storage.uncommitted import Uncommitted
 
 
@@ -18,7 +16,7 @@ class Commits:
 
 def test_forgotten_entries_are_committed():
     commits = Commits()
-    recent: Uncommitted[int, int] = Uncommitted(commits, 3)
+    recent = Uncommitted(commits, 3)
     for number in range(20):
         recent.make_room()
         recent.update({number: number})
@@ -31,7 +29,7 @@ def test_forgotten_entries_are_committed():
 
 
 def test_later_value_replaces_an_earlier_one():
-    recent: Uncommitted[str, int] = Uncommitted(None, 2)
+    recent = Uncommitted(None, 2)
     for key, value in (("a", 1), ("b", 2), ("a", 3)):
         recent.make_room()
         recent.update({key: value})
@@ -41,7 +39,7 @@ def test_later_value_replaces_an_earlier_one():
 
 def test_make_room_waits_only_for_uncommitted_entries_that_are_forgotten():
     commits = Commits()
-    recent: Uncommitted[int, int] = Uncommitted(commits, 2)
+    recent = Uncommitted(commits, 2)
     for number in range(4):
         recent.make_room()
         recent.update({number: number})

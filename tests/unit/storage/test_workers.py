@@ -1,7 +1,5 @@
 """Workers of one crawl share its sites and its page budget; tests/contracts/test_claims.py tries further orders."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert, select, text, update
 

@@ -1,10 +1,7 @@
 """The writer commits complete change sets in order, and reports failures of the database."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import event, text
@@ -18,10 +15,6 @@ from crawlers.storage.writer import Writer
 from tests.support.processes import until
 from tests.support.services import OTHERS_END
 from tests.support.stored_rows import execute, new_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 LONG_S = 3600.0
 PATIENCE_S = 30.0  # a test that waits longer fails
@@ -60,7 +53,7 @@ def make(database):
     writers = []
 
     def make(**batches):
-        writers.append(Writer(database, **batches))  # type: ignore[arg-type]
+        writers.append(Writer(database, **batches))
         return writers[-1]
 
     yield make
@@ -140,7 +133,7 @@ def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(database
     writer = make(batch_size=1000, batch_s=LONG_S)
     spoil(database)
     writer.submit(changes(1))
-    calls: list[Callable[[], object]] = [writer.flush, writer.flush, lambda: writer.submit(changes(2)), writer.close]
+    calls = [writer.flush, writer.flush, lambda: writer.submit(changes(2)), writer.close]
     for call in calls:
         with pytest.raises(StoreError, match="committed data is safe"):
             call()
@@ -232,7 +225,7 @@ def test_jobs_fail_when_the_database_does(database, make):
 
 def test_cancelled_job_is_not_run_and_the_writer_continues(database, make):
     writer = make()
-    called: list[str] = []
+    called = []
     with database.write():  # so that the first job waits
         first = writer.run(lambda connection: called.append("first"))
         second = writer.run(lambda connection: called.append("second"))
@@ -252,7 +245,7 @@ def test_commits_are_counted_and_timed(database):
 
 @pytest.mark.both_stores
 def test_fence_is_asked_first_in_every_transaction(database):
-    fenced: list[list[int]] = []
+    fenced = []
 
     def fence(connection, changes):
         assert connection.in_transaction()

@@ -1,7 +1,5 @@
 """The graph as one file: whole, without a network, and deaf to the texts of strangers."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -83,7 +81,7 @@ def test_nodes_are_found_and_shown_in_a_browser_without_a_network(browser, schem
     path.write_text(standalone_graph(GRAPH), "utf-8")
     context = browser.new_context(color_scheme=scheme, offline=True)
     page = context.new_page()
-    problems: list[str] = []
+    problems = []
     page.on("console", lambda message: problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(path.as_uri())

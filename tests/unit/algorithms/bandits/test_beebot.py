@@ -1,7 +1,5 @@
 """R2, R3 and the window rules choose the same pages as a direct implementation of their formulas."""
 
-from __future__ import annotations
-
 import math
 from functools import reduce
 from itertools import pairwise
@@ -28,12 +26,12 @@ def naive(
 
     A reward counts as *most* times the mean of the earlier ones that are not 0 at most.
     """
-    found: list[list[float]] = [[] for _ in yields]
-    everything: list[float] = []
-    chosen: list[int] = []
+    found = [[] for _ in yields]
+    everything = []
+    chosen = []
 
     def pull(site):
-        reward: float = yields[site][len(found[site])]
+        reward = yields[site][len(found[site])]
         good = [earlier for earlier in everything if earlier]
         if reward and good:
             reward = min(reward, most * total(good) / len(good))

@@ -1,7 +1,5 @@
 """The rule `best` chooses the awake site whose best page has the highest score."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,9 +21,9 @@ class Naive:
     """Keeps for each arm, in order of discovery, whether it is awake, its value and its pulls."""
 
     def __init__(self):
-        self.arms: dict[int, list[float]] = {}
-        self.pending: dict[int, int] = {}
-        self.resting: set[int] = set()
+        self.arms = {}
+        self.pending = {}
+        self.resting = set()
 
     def happens(self, name, arm, value=0.0):
         known = self.arms.setdefault(arm, [0, 0.0, 0])

@@ -1,7 +1,5 @@
 """Rules with an index know when it is better to wait: for sites that rest, and for the results of pulls in flight."""
 
-from __future__ import annotations
-
 import heapq
 import random
 
@@ -129,7 +127,7 @@ def harvest(name, yields, budget, delay, parallel, share):
     """Return the links found with *budget* pages, when a page takes 3 ticks and a site rests for *delay* ticks."""
     rule = RULES[name](RuleOptions(page_budget=budget))
     read = [0] * len(yields)
-    events: list[tuple[int, int, str]] = []  # time, site, what happens
+    events = []  # time, site, what happens
     in_flight = [0] * len(yields)
     due = [0] * len(yields)
     found = pulls = now = 0

@@ -1,7 +1,5 @@
 """A line: the foremost is first whatever changed, and what was left takes no room."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +11,7 @@ changes = st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(-3, 3)),
 @given(changes)
 def test_first_item_has_the_least_priority_and_then_the_least_number(changes):
     line = IndexedHeap()
-    places: dict[int, int] = {}
+    places = {}
     for number, place in changes:
         if place is None:
             line.remove(number)

@@ -1,7 +1,5 @@
 """Every site rule chooses only sites that are awake, as a function of the pulls."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -49,7 +47,7 @@ def test_all_pages_within_the_budget_are_read_once(name, yields, budget):
 @given(webs, st.randoms(use_true_random=False))
 def test_sleeping_sites_are_never_chosen_and_an_awake_one_always_is(name, yields, rng):
     rule = made(name)
-    awake: set[int] = set()
+    awake = set()
     for _ in range(150):
         site = rng.randrange(len(yields))
         if rng.random() < 0.5:
@@ -115,7 +113,7 @@ def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name, sites):
     for one in (rule, twin):
         for site in range(sites):
             one.wake(site)
-    flying: list[int] = []
+    flying = []
     for _ in range(1000):
         chosen = rule.select(0.0)
         assert chosen == twin.select(0.0)

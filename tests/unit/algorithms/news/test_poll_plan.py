@@ -1,7 +1,5 @@
 """The plan keeps the budget and the bounds, polls feeds before items are lost, and warns when it cannot."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 
@@ -18,7 +16,7 @@ QUIET, BUSY = PollState(0.0, 20, ArrivalRate(1.0, DAY)), PollState(0.0, 20, Arri
 
 def steady(plan, per_hour, hours):
     """Return the times of polls of feeds that publish at equal intervals and show 20 dated items."""
-    polled: dict[int, list[float]] = {feed: [] for feed in per_hour}
+    polled = {feed: [] for feed in per_hour}
     due = {feed: plan.add(feed, feed, 0.0) for feed in per_hour}
     while (now := min(due.values())) < hours * HOUR:
         feed = min(due, key=due.__getitem__)

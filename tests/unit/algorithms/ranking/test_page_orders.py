@@ -1,7 +1,5 @@
 """Page orders and their options."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,7 +46,7 @@ def test_records_have_the_columns_of_the_table_in_the_store(kind):
 
 def history(scores):
     """Return the scores in the course of a small crawl."""
-    said: list[object] = []
+    said = []
     scores.add_waiting(1, 0)
     for page in range(1, 5):
         links = {page + step: 0.5 / step for step in (1, 2)}

@@ -1,7 +1,5 @@
 """Shares of a site's downloads."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given
@@ -15,7 +13,7 @@ EVERYTHING = [OTHER, ARCHIVE, FIT]
 
 
 def taken(shares, waiting, times):
-    counts: Counter[int] = Counter()
+    counts = Counter()
     for _ in range(times):
         queue = shares.choose(waiting)
         shares.record_request(queue)

@@ -1,7 +1,5 @@
 """Runs of a news crawl."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.news_run import Crawl
@@ -10,7 +8,7 @@ from tests.support.news_run import Crawl
 @pytest.fixture
 def runs(sqlite):
     """Makes a run; the one before it is over then."""
-    made: list[Crawl] = []
+    made = []
 
     def run(*rules, **more):
         if made:

@@ -1,9 +1,5 @@
 """What feeds announce: how long that is remembered, and which pages are read again for it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
@@ -17,9 +13,6 @@ from crawlers.items import Announced, QueueSlot, State, Target
 from tests.support.news_store import SITE, NewsStore
 from tests.support.stored_rows import NothingPending
 
-if TYPE_CHECKING:
-    from crawlers.frontier.values import SeenPage
-
 NOW = 1e9
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, NOW - 60.0, None, None)
 
@@ -28,8 +21,8 @@ class Recorder:
     """A frontier that records what is to be fetched again."""
 
     def __init__(self):
-        self.places: dict[int, QueueSlot] = {}
-        self.again: list[tuple[str, list[SeenPage], float]] = []
+        self.places = {}
+        self.again = []
 
     def slot(self, page_id):
         return self.places.get(page_id)
@@ -56,7 +49,7 @@ def commits():
 @pytest.fixture
 def announcements(store, frontier, commits):
     polls = Polls(PollPlan(1.0, PollLimits(60.0, 3600.0, 3600.0)), most_pages=2)
-    return Announcements(store.database, store.id, commits, frontier, polls)  # type: ignore[arg-type]
+    return Announcements(store.database, store.id, commits, frontier, polls)
 
 
 def lease(path="/rss", *, id=7, queue=0, is_revisit=False):

@@ -1,7 +1,5 @@
 """Pages that were read before a rule classified their URLs as articles are fetched again, once."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest
@@ -33,7 +31,7 @@ def again(crawl, *polls, most=99):
 
     The run is killed after *most* of them.
     """
-    fetched: set[str] = set()
+    fetched = set()
     for at in polls:
         while due := {
             path: lease for path, lease in crawl.leases(at).items() if not path.startswith(("/feed", "/rss"))

@@ -1,7 +1,5 @@
 """What is learnt later of pages that wait: they take their places anew, some at a time."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH

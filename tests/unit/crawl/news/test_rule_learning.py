@@ -1,10 +1,7 @@
 """Rules of URLs are learnt from the pages of a news crawl, in other processes; of one site, in a real store."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +9,6 @@ from crawlers.algorithms.url_rules.rule_learner import LEARNT, learn_rules
 from crawlers.items import News, Page, State
 from crawlers.storage.news.stored_rules import rules_by_domain
 from tests.support.news_run import NOW, SITE, at_once
-
-if TYPE_CHECKING:
-    from crawlers.algorithms.url_rules.rule_learner import LearningTask, UrlRule
 
 
 def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
@@ -55,7 +49,7 @@ def ended_label(crawl, lease):
 
 def test_rules_of_more_labels_are_never_replaced_by_those_of_fewer(runs):
     """Tasks of several processes end in any order: here, the one that began last ends first."""
-    calls: list[tuple[LearningTask, asyncio.Future[list[UrlRule]]]] = []
+    calls = []
 
     async def call(owner, function, task, now):
         calls.append((task, asyncio.get_running_loop().create_future()))

@@ -1,10 +1,7 @@
 """Several workers of a news crawl: what is known of a source moves with it, and announcements reach its worker."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import Engine, event
@@ -24,9 +21,6 @@ from tests.support.news_run import in_process
 from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, rounds, target
 from tests.support.stored_rows import read
 
-if TYPE_CHECKING:
-    from crawlers.frontier.values import Lease
-
 A, B = "http://a.test", "http://b.test"
 SOURCES = [Source(SiteLimits(A), feeds=(f"{A}/feed",)), Source(SiteLimits(B))]
 
@@ -43,7 +37,7 @@ class NewsWorker(OpenedCrawl):
             self.policy = open_news_policy(session, self.keys, sources, scope, options, in_process)
             return self.policy
 
-        mission: dict[str, Any] = {
+        mission = {
             "sites": [source.limits for source in sources],
             "roots": tuple(known_feeds(sources)),
             "scope": scope,
@@ -77,7 +71,7 @@ class NewsWorker(OpenedCrawl):
 
     def read_all(self):
         """Read everything that is due; return the leases by URL."""
-        found: dict[str, Lease] = {}
+        found = {}
         while leases := self.due():
             for lease in leases.values():
                 self.read(lease)
@@ -109,7 +103,7 @@ def opened_with(url, number):
     for lease in first.due().values():
         first.read(lease, f"{lease.url}-1", news=feed(f"{lease.url}-1") if lease.url.endswith("/feed") else None)
     first.close(reason="shutdown")
-    counted: list[str] = []
+    counted = []
 
     def count(connection, cursor, statement, *_):
         counted.append(statement)

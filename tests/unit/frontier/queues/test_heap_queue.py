@@ -1,7 +1,5 @@
 """A bounded queue returns the nearest or best URL although most of them are only in the store."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,8 +26,8 @@ class Queue:
         self.most = most
         self.scores = FixedScores()
         self.store = WrittenScores(self.scores)
-        self.held: set[int] = set()
-        self.queue = HeapQueue(1, 0, self.store, self.held, scores=self.scores, write=self.store.write, **more)  # type: ignore[arg-type]
+        self.held = set()
+        self.queue = HeapQueue(1, 0, self.store, self.held, scores=self.scores, write=self.store.write, **more)
 
     def push(self, page, amount):
         if page not in self.scores.queues:

@@ -1,7 +1,5 @@
 """A queue by what was learnt of links, alone or with scores, chooses alike, whichever URLs are in memory."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +30,7 @@ class WaitingRows:
     """A frontier store in memory: the waiting pages with their features, None for a home page."""
 
     def __init__(self):
-        self.rows: dict[int, np.ndarray | None] = {}
+        self.rows = {}
         self.lookups = 0
         self.refills = 0
 
@@ -60,7 +58,7 @@ class Queue:
     def __init__(self, most=10_000, words=WORDS):
         self.most = most
         self.store = WaitingRows()
-        self.held: set[int] = set()
+        self.held = set()
         self.values = self.make_values(words)
         self.open(ALL)
 
@@ -267,7 +265,7 @@ def test_choices_depend_on_nothing_but_what_waits(history, most):
     """After a kill, as without: the queue is read from the store, and the same URLs are compared."""
     kind_of_queue, events = history
     queue = kind_of_queue(most)
-    leased: list[int] = []
+    leased = []
     number = 0
     for kind, value in events:
         waiting = [page for page in queue.store.rows if page not in queue.held]

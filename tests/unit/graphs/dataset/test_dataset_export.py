@@ -1,7 +1,5 @@
 """The Parquet of a crawl has all of its rows, and folds into the graphs of its sites."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
@@ -37,7 +35,7 @@ def folded(tables, site_id):
     pages = {row["id"]: row for row in tables["pages"] if row["site_id"] == site_id}
     url = {number: page["url"] for number, page in pages.items()}
     node = {number: url.get(page["representative_id"]) for number, page in pages.items()}
-    edges: Counter[tuple[str, str]] = Counter()
+    edges = Counter()
     for row in tables["links"]:
         source, target = node.get(row["source_id"]), node.get(row["target_id"])
         if source and target and source != target:

@@ -90,8 +90,8 @@ PAGES = st.lists(st.tuples(st.sampled_from([A, B, "https://a.example"]), LINKS),
 def test_the_counts_are_those_of_a_plain_loop(tmp_path, drawn):
     database = Database(f"sqlite:///{tmp_path / 'counts.sqlite'}")
     pages = [Stored(site, tuple(links), f"{number}") for number, (site, links) in enumerate(drawn)]
-    urls: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    links: dict[tuple[str, str], int] = {}
+    urls = {}
+    links = {}
     for site, outward in drawn:
         for target, path, _, number in outward:
             pair = host_group(site), host_group(target)

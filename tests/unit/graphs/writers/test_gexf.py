@@ -207,7 +207,7 @@ class Counter(io.RawIOBase):
 
     size = 0
 
-    def write(self, text):  # type: ignore[override]
+    def write(self, text):
         self.size += len(text)
         return len(text)
 

@@ -1,7 +1,5 @@
 """Copies within a domain are not stored, and different documents are never taken for copies."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from dataclasses import replace
@@ -17,7 +15,7 @@ from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news import document_copies
-from crawlers.storage.news.document_copies import Copy, DocumentBands, DocumentKeys, Duplicates, StoredCopies
+from crawlers.storage.news.document_copies import Copy, DocumentBands, DocumentKeys, Duplicates
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 from tests.support.executed_statements import statements
@@ -249,7 +247,7 @@ def test_time_of_the_look_up_does_not_change_the_result(crawl, monkeypatch, seed
     at_once = [crawl.judge(*page) for page in pages]
     assert {type(outcome) for outcome in at_once} == {int, Copy}
     crawl.begin_anew()
-    looked_up: dict[int, StoredCopies] = {}
+    looked_up = {}
     outcomes = []
     for number, page in enumerate(pages):
         for ahead in range(number, min(number + rng.randrange(1, 9), len(pages))):
