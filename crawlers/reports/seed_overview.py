@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import desc, func, select
 
-from crawlers.items import Seed, State
+from crawlers.items import State
 from crawlers.reports.catalogue.conditions import by_code_points
 from crawlers.reports.catalogue.site_report import robots_delays
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
 from crawlers.storage.schema.tables import crawl, page, pull, seed, site
-from crawlers.storage.seeds import SEED_COLUMNS, external_urls_of
+from crawlers.storage.seeds import external_urls_of
 from crawlers.storage.site_rows import PROBLEM, site_problem
 from crawlers.storage.url_counts import MIN_ERROR_STATUS, UrlCounts, url_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from crawlers.storage.database import Database
 
@@ -36,31 +37,43 @@ class SeedState(StrEnum):
 STATES = ("enabled", "disabled", *SeedState)
 
 
-class SeedLine(NamedTuple):
-    """A site of the list, with its latest crawl."""
+SEEDS = (
+    Column("number", "No.", Kind.NUMBER),
+    Column("start_url", "Site", Kind.URL),
+    Column("short_name", "Short name"),
+    Column("name", "Full name"),
+    Column("enabled", "Harvested"),
+    Column("state", "State", Kind.STATE),
+    Column("problem", "Problem", Kind.REASON),
+    Column("pages", "Pages", Kind.COUNT),
+    Column("errors", "Errors", Kind.COUNT),
+    Column("yield", "Yield", Kind.DECIMAL),
+    Column("crawl", "Latest crawl", Kind.NUMBER),
+)
 
-    seed: Seed
+
+class SeedLine(NamedTuple):
+    """A site of the list with its latest crawl: the cells of `SEEDS`, then what is not shown."""
+
+    number: int
+    start_url: str
+    short_name: str | None
+    name: str | None
+    enabled: bool
     state: SeedState
     problem: str | None = None  # see `site_problem`
+    pages: int | None = None
+    errors: int | None = None
+    reward: float | None = None  # sum of those of its pulls
     crawl_id: int | None = None
+    site: str = ""
     site_id: int | None = None
+    copies: int = 0  # see `UrlCounts`
 
     @property
     def names(self) -> str:
         """All by which people look for it, in lower case."""
-        one = self.seed
-        return f"{one.number}\n{one.start_url}\n{one.name or ''}\n{one.short_name or ''}".casefold()
-
-
-class SeedFigures(NamedTuple):
-    """What the latest crawls of all sites have counted, by the number of the site in its crawl."""
-
-    counts: Mapping[int, UrlCounts]
-    yields: Mapping[int, float]  # sums of rewards
-
-    def counts_of(self, line: SeedLine) -> UrlCounts:
-        """Return the counts of a site of the list; none, if it was never crawled."""
-        return self.counts.get(line.site_id or 0, UrlCounts())
+        return f"{self.number}\n{self.start_url}\n{self.name or ''}\n{self.short_name or ''}".casefold()
 
 
 class SiteDetails(NamedTuple):
@@ -77,56 +90,14 @@ class SiteDetails(NamedTuple):
 
 _earlier = site.alias()
 _latest_id = select(func.max(_earlier.c.id)).where(_earlier.c.site == seed.c.site).scalar_subquery()
-_VALUES: dict[str, Callable[[SeedLine, SeedFigures], Any]] = {  # by which the list is sorted
-    "number": lambda line, _: line.seed.number,
-    "name": lambda line, _: (line.seed.short_name or line.seed.name or "").lower() or None,
-    "site": lambda line, _: line.seed.site.partition("://")[2],
-    "state": lambda line, _: (line.state, line.problem or ""),
-    "enabled": lambda line, _: not line.seed.enabled,
-    "pages": lambda line, figures: figures.counts_of(line).pages if line.site_id else None,
-    "errors": lambda line, figures: figures.counts_of(line).errors if line.site_id else None,
-    "yield": lambda line, figures: figures.yields.get(line.site_id or 0),
-}
-SORTED_BY = tuple(_VALUES)
 
 
 def seed_lines(database: Database) -> list[SeedLine]:
-    """Return all sites of the list, by number; 100,000 take 1.5 seconds. Raises `StoreError`."""
-    of_crawl = (*PROBLEM, site.c.crawl_id, site.c.id.label("site_id"))
-    listed = select(*SEED_COLUMNS, *of_crawl).select_from(seed.outerjoin(site, site.c.id == _latest_id))
-    return [_line(row) for row in database.rows(listed.order_by(seed.c.id))]
-
-
-def chosen_lines(
-    lines: Sequence[SeedLine],
-    figures: SeedFigures,
-    text: str = "",
-    state: str = "",
-    by: str = "number",
-    *,
-    descending: bool = False,
-) -> list[SeedLine]:
-    """Return those of *lines* that have *text* in a name or address and are in a *state*, sorted *by* a value.
-
-    The state is a `SeedState`, `enabled` or `disabled`; anything else means all. Values are those of `SORTED_BY`; lines
-    without one come last.
-    """
-    wanted, value = text.strip().casefold(), _VALUES.get(by, _VALUES["number"])
-    chosen = [
-        one
-        for one in lines
-        if (state not in STATES or state in (one.state, "enabled" if one.seed.enabled else "disabled"))
-        and wanted in one.names
-    ]
-    values = [(value(one, figures), one) for one in chosen]
-    known = sorted((pair for pair in values if pair[0] is not None), key=lambda pair: pair[0], reverse=descending)
-    return [one for _, one in (*known, *(pair for pair in values if pair[0] is None))]
-
-
-def seed_figures(database: Database) -> SeedFigures:
-    """Return what the latest crawls of all sites have counted; it takes a second for 10^6 URLs. Raises `StoreError`."""
-    is_news = crawl.c.mission == "news"
+    """Return all sites of the list, by number; 100,000 take some seconds. Raises `StoreError`."""
+    listed = select(seed, *PROBLEM, site.c.crawl_id, site.c.id.label("site_id"))
+    statement = listed.select_from(seed.outerjoin(site, site.c.id == _latest_id)).order_by(seed.c.id)
     latest = select(func.max(site.c.id)).group_by(site.c.site)
+    is_news = crawl.c.mission == "news"
     counts: dict[int, UrlCounts] = {}
     with database.read() as connection:
         for mission, is_mission in (("news", is_news), ("", ~is_news)):
@@ -135,7 +106,24 @@ def seed_figures(database: Database) -> SeedFigures:
             counts |= url_counts(connection, page.c.site_id.in_(of_sites), guesses_of(mission))
         rewards = select(pull.c.site_id, func.sum(pull.c.reward)).where(pull.c.site_id.in_(latest))
         yields = {site_id: total for site_id, total in connection.execute(rewards.group_by(pull.c.site_id))}
-    return SeedFigures(counts, yields)
+        return [
+            _line(row, counts.get(row.site_id, UrlCounts()), yields.get(row.site_id))
+            for row in connection.execute(statement)
+        ]
+
+
+def chosen_lines(lines: Sequence[SeedLine], text: str = "", state: str = "") -> list[SeedLine]:
+    """Return those of *lines* that have *text* in a name or address, whatever its case, and are in a *state*.
+
+    The state is one of `STATES`; anything else means all.
+    """
+    wanted = text.strip().casefold()
+    return [
+        one
+        for one in lines
+        if (state not in STATES or state in (one.state, "enabled" if one.enabled else "disabled"))
+        and (not wanted or wanted in one.names)
+    ]
 
 
 def site_details(database: Database, name: str) -> SiteDetails | None:
@@ -168,9 +156,11 @@ def site_details(database: Database, name: str) -> SiteDetails | None:
     return SiteDetails(row, site_problem(row, time.time()), counts, external_urls, levels, reasons, robots_delay_s)
 
 
-def _line(row: Any) -> SeedLine:
-    one = Seed(*row[: len(SEED_COLUMNS)])
+def _line(row: Any, counts: UrlCounts, reward: float | None) -> SeedLine:
+    seed = (row.id, row.start_url, row.short_name, row.name, row.enabled)
     if row.site_id is None:
-        return SeedLine(one, SeedState.NEVER)
+        return SeedLine(*seed, SeedState.NEVER, site=row.site)
     state = SeedState.AVAILABLE if row.unavailable_because is None else SeedState.UNAVAILABLE
-    return SeedLine(one, state, site_problem(row, time.time()), row.crawl_id, row.site_id)
+    figures = (counts.pages, counts.errors, reward)
+    of_site = (row.crawl_id, row.site, row.site_id, counts.copies)
+    return SeedLine(*seed, state, site_problem(row, time.time()), *figures, *of_site)

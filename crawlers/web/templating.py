@@ -184,6 +184,8 @@ def _environment(language: str) -> jinja2.Environment:
     def cell(value: Value, kind: Kind) -> str:
         if value is None or value == "":  # whose translation would be the head of the catalogue
             return ""
+        if isinstance(value, bool):
+            return say("yes" if value else "no")
         if kind is Kind.STATE:
             return say(str(value))
         if kind is Kind.REASON:

@@ -25,7 +25,7 @@ from crawlers.reports.catalogue.report import Group
 from crawlers.reports.histories.history import STATES, Topic
 from crawlers.reports.live_display import ASKED
 from crawlers.reports.pictures.picture_registry import PICTURES
-from crawlers.reports.seed_overview import SeedState
+from crawlers.reports.seed_overview import SEEDS, SeedState
 from crawlers.reports.worker_table import SITES, WORKERS
 from crawlers.storage.worker_status import Wait
 from crawlers.storage.workers import ACTIVE, LEFT, LOST
@@ -92,7 +92,7 @@ def _names() -> Iterator[str]:
     yield from MEANINGS
     yield from (
         column.title
-        for columns in (WORKERS, SITES, NODE_COLUMNS, *compare_pages.COLUMNS.values())
+        for columns in (WORKERS, SEEDS, SITES, NODE_COLUMNS, *compare_pages.COLUMNS.values())
         for column in columns
     )
     yield from (mission.about for mission in MISSIONS.values())

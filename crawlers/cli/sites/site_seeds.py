@@ -14,10 +14,9 @@ from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_ch
 from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.options.file_kinds import CSV_TABLE
-from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import text_table
-from crawlers.reports.catalogue.table import Cells, Column, Kind
-from crawlers.reports.seed_overview import seed_figures, seed_lines
+from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.seed_overview import SEEDS, seed_lines
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.news.stored_sources import save_sources
@@ -28,21 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrapy.settings import BaseSettings
-    from sqlalchemy import Connection
 
     from crawlers.items import Seed, SeedChange
-    from crawlers.reports.seed_overview import SeedLine
 
-SEEDS = (
-    Column("number", "number", Kind.NUMBER),
-    Column("short_name", "short name"),
-    Column("name", "full name"),
-    Column("start_url", "start URL"),
-    Column("enabled", "enabled"),
-    Column("pages", "pages", Kind.COUNT),
-    Column("external_urls", "external URLs", Kind.COUNT),
-    Column("availability", "availability"),
-)
+COLUMNS = (*SEEDS, Column("external_urls", "External URLs", Kind.COUNT))
 SOURCES = (".yaml", ".yml")  # files that are read as sources.yaml
 
 
@@ -59,12 +47,15 @@ def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None
         show_sources(settings)
         return
     with opened(settings) as database:
-        seeds, figures = seed_lines(database), seed_figures(database)
-        shown = [one for one in seeds if opts.all or one.seed.enabled]
+        seeds = seed_lines(database)
+        shown = [one for one in seeds if opts.all or one.enabled]
         with database.read() as connection:
-            rows = [_cells(connection, one, figures.counts_of(one).pages) for one in shown]
+            rows = [
+                (*one[: len(SEEDS)], external_urls_of(connection, one.site_id) if one.site_id is not None else None)
+                for one in shown
+            ]
     if shown:
-        print(text_table(SEEDS, rows))
+        print(text_table(COLUMNS, rows))
     if len(shown) < len(seeds):
         print(hidden(len(seeds) - len(shown), "site", are_more=bool(shown)))
     elif not seeds:
@@ -167,12 +158,3 @@ def _change(url: str, opts: argparse.Namespace) -> SeedChange:
 def _show_saved(saved: Sequence[tuple[Seed, bool]]) -> None:
     for seed, is_new in saved:
         print(f"{seed.number} {seed.start_url} {'added' if is_new else 'changed'}")
-
-
-def _cells(connection: Connection, line: SeedLine, pages: int) -> Cells:
-    seed = line.seed
-    of_seed = (seed.number, seed.short_name, seed.name, seed.start_url, seed.enabled)
-    if line.site_id is None:
-        return (*of_seed, None, None, line.state)
-    external_urls = external_urls_of(connection, line.site_id)
-    return (*of_seed, pages, external_urls, sentence(line.problem) or ("available" if pages else None))

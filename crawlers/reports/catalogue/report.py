@@ -12,7 +12,8 @@ import math
 from abc import ABC, abstractmethod
 from enum import Enum
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.table import SUMMED, Cells
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from crawlers.items import State
     from crawlers.reports.catalogue.conditions import Condition, Filters
     from crawlers.reports.catalogue.table import Column
-    from crawlers.storage.files.cells import Value
 
+Line = TypeVar("Line", bound=Cells)
 Cursor = tuple[Any, ...]  # of whole numbers, or of values by which rows are sorted
 Ranges = tuple[range | None, ...]  # of the numbers of a cursor; None: any finite value
 NUMBERS = range(2**31 - 1)  # of sites and alarms; reports also ask for the one after a number
@@ -222,10 +223,11 @@ def total(columns: Sequence[Column], rows: Iterable[Cells], *, is_cut: bool = Fa
     return Total(number, tuple(sums.get(place) for place in range(len(columns))), is_cut)
 
 
-def sorted_by(rows: Sequence[Cells], columns: Sequence[Column], order: str) -> Sequence[Cells]:
+def sorted_by(rows: Sequence[Line], columns: Sequence[Column], order: str) -> Sequence[Line]:
     """Return *rows* by the column that *order* names, after a minus in descending order; "" keeps theirs.
 
-    Rows without a value come last in both directions. Raises `ConfigError` if there is no such column.
+    Texts, whatever the case of their letters, come after numbers; rows without a value come last in both directions.
+    Raises `ConfigError` if there is no such column.
     """
     if not order:
         return rows
@@ -233,15 +235,13 @@ def sorted_by(rows: Sequence[Cells], columns: Sequence[Column], order: str) -> S
     places = [place for place, column in enumerate(columns) if column.name == name]
     if not places:
         raise ConfigError(f"sort={name!r} must be one of: {', '.join(column.name for column in columns)}")
-    place = places[0]
-    with_value = [row for row in rows if row[place] is not None]
-    with_value.sort(key=lambda row: _key(row[place]), reverse=order.startswith("-"))
-    return [*with_value, *(row for row in rows if row[place] is None)]
-
-
-def _key(value: Value) -> tuple[float, str]:
-    """Return by what a value is sorted: texts after numbers, whatever the case of their letters."""
-    return (float("inf"), value.casefold()) if isinstance(value, str) else (float(value or 0), "")
+    place, is_down = places[0], order.startswith("-")
+    texts = [row for row in rows if isinstance(row[place], str)]
+    numbers = [row for row in rows if isinstance(row[place], (int, float))]
+    texts.sort(key=lambda row: str(row[place]).casefold(), reverse=is_down)
+    numbers.sort(key=itemgetter(place), reverse=is_down)
+    empty = [row for row in rows if row[place] is None]
+    return [*texts, *numbers, *empty] if is_down else [*numbers, *texts, *empty]
 
 
 def cursor_text(cursor: Cursor) -> str:

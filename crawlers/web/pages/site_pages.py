@@ -16,20 +16,14 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_change, seed_problems
 from crawlers.inputs.text_file import decoded
 from crawlers.reports.catalogue.conditions import parsed_filters
-from crawlers.reports.seed_overview import (
-    SORTED_BY,
-    STATES,
-    SeedFigures,
-    chosen_lines,
-    seed_figures,
-    seed_lines,
-    site_details,
-)
+from crawlers.reports.catalogue.report import sorted_by
+from crawlers.reports.seed_overview import SEEDS, STATES, chosen_lines, seed_lines, site_details
 from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered
 from crawlers.storage.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
 from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
 from crawlers.web.forms import changes
-from crawlers.web.panel import number_in, panel_of
+from crawlers.web.pages.report_pages import order_of
+from crawlers.web.panel import AGAIN, again, number_in, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -43,10 +37,10 @@ if TYPE_CHECKING:
 ROWS = 100
 _NUMBER = re.compile(r"[0-9]{1,9}")
 MAX_NUMBER = 2**31  # of the numbers of sites
-FIGURES = "figures of sites"  # key of what the latest crawls have counted
+LIST = "sites"  # key of the list
 DETAILS_SHARE = 0.05  # of the time of a processor for what the latest crawl of a site found
 ROWS_SHARE = 0.1  # of the time of a processor for counting what is deleted with a site
-FIGURES_SHARE = 0.02  # of the time of a processor for counting it, whoever looks at the list
+LIST_SHARE = 0.02  # of the time of a processor for the list with what the latest crawls counted, whoever looks at it
 SWITCHES = {"enable": True, "disable": False}
 FIELDS = ("full_name", "short_name", "parallel", "max_level", "delay_ms")
 
@@ -70,6 +64,7 @@ def import_sites(request: Request, form: FormData) -> Response:
         saved = save_seeds(panel_of(request).database, parse_seeds(text, ""))
     except ConfigError as error:
         return sites(request, 422, errors={"text": str(error)}, text=text)
+    panel_of(request).results.forget(LIST)
     added = sum(is_new for _, is_new in saved)
     return RedirectResponse(f"/sites?{urlencode({'added': added, 'changed': len(saved) - added})}", 303)
 
@@ -105,6 +100,7 @@ def _saved(
         [(seed, _)] = save_seeds(panel_of(request).database, [{**change, "enabled": enabled}])
     except ConfigError as error:  # of all values, only names are compared with those of other sites
         return None, {"short_name": str(error)}
+    panel_of(request).results.forget(LIST)
     return seed, {}
 
 
@@ -114,6 +110,7 @@ def switch_site(request: Request, _form: FormData) -> Response:
     if action not in SWITCHES:
         raise HTTPException(404)
     enable_seeds(panel_of(request).database, [seed.number], enabled=SWITCHES[action])
+    panel_of(request).results.forget(LIST)
     return RedirectResponse(f"/sites/{seed.number}", 303)
 
 
@@ -130,35 +127,34 @@ def delete_site(request: Request, form: FormData) -> Response:
         remove_site(database, seed.site)
     except ConfigError as error:
         return confirm(request, 409, str(error))
+    panel_of(request).results.forget(LIST)
     return RedirectResponse(f"/sites?{urlencode({'deleted': seed.site, **rows._asdict()})}", 303)
 
 
 def sites(request: Request, status: int = 200, **values: object) -> Response:
     """Show the list, a part at a time; *values* are those of the template, if a form was wrong."""
     panel, given = panel_of(request), request.query_params
-    query = {name: given.get(name, "") for name in ("text", "state", "by")}
-    parsed_filters({"text": query["text"]}, ("text",))  # which checks it
-    by, is_down = query["by"].removeprefix("-"), query["by"].startswith("-")
-    outcome = panel.results.get(FIGURES, partial(seed_figures, panel.database), share=FIGURES_SHARE)
-    figures = outcome.value
+    if (response := again(request, LIST)) is not None:
+        return response
+    shown = {name: given[name] for name in ("text", "state", "sort") if given.get(name)}
+    parsed_filters({"text": shown.get("text", "")}, ("text",))  # which checks it
+    outcome = panel.results.get(LIST, partial(seed_lines, panel.database), share=LIST_SHARE)
     number = number_in(request, "page") or 1
-    listed = seed_lines(panel.database)
-    lines = chosen_lines(listed, figures or SeedFigures({}, {}), query["text"], query["state"], by, descending=is_down)
-    shown = {name: value for name, value in query.items() if value}
+    chosen = chosen_lines(outcome.value or (), shown.get("text", ""), shown.get("state", ""))
+    lines = sorted_by(chosen, SEEDS, shown.get("sort", ""))
     defaults = {"errors": {}, "typed": {}, "text": ""}
     return render(
         request,
         "sites.html",
         status,
+        columns=SEEDS,
+        orders=[order_of(column.name, shown) for column in SEEDS],
         lines=lines[(number - 1) * ROWS : number * ROWS],
         total=len(lines),
-        figures=figures,
         outcome=outcome,
         given=shown,
-        by=by if by in SORTED_BY else SORTED_BY[0],
-        is_down=is_down,
         states=STATES,
-        links={key: urlencode({**shown, "by": f"-{key}" if key == by and not is_down else key}) for key in SORTED_BY},
+        renewal=urlencode({**shown, AGAIN: "1"}),
         earlier=urlencode({**shown, "page": number - 1}) if number > 1 else "",
         later=urlencode({**shown, "page": number + 1}) if len(lines) > number * ROWS else "",
         deleted=_deleted(given),

@@ -4,15 +4,15 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.items import State
-from crawlers.reports.seed_overview import SeedFigures, SeedState, chosen_lines, seed_figures, seed_lines, site_details
+from crawlers.reports.catalogue.report import sorted_by
+from crawlers.reports.seed_overview import SEEDS, SeedState, chosen_lines, seed_lines, site_details
 from crawlers.storage.schema.tables import PullRow, SettingRow, page, site
 from crawlers.storage.seeds import save_seeds
 from crawlers.storage.url_counts import UrlCounts
 from tests.support.stored_crawl import stored_crawl
 from tests.support.stored_rows import execute, write_rows
 
-A, NEW = "http://a.test", "http://new.test"
-NOTHING = SeedFigures({}, {})
+A, C, NEW = "http://a.test", "http://c.test", "http://new.test"
 
 
 @pytest.fixture
@@ -24,20 +24,16 @@ def stored(database):
     return database
 
 
-def found(database, *arguments, figures=NOTHING, **options):
-    return [line.seed.site for line in chosen_lines(seed_lines(database), figures, *arguments, **options)]
+def found(database, *arguments, sort="", **options):
+    return [line.site for line in sorted_by(chosen_lines(seed_lines(database), *arguments, **options), SEEDS, sort)]
 
 
-def test_lines_have_the_state_of_the_latest_crawl(stored):
-    figures = seed_figures(stored)
-    lines = seed_lines(stored)
-    assert [(line.seed.site, line.state, line.problem, line.crawl_id) for line in lines] == [
-        (A, SeedState.AVAILABLE, None, 1),
-        ("http://c.test", SeedState.UNAVAILABLE, "not_reachable timeout", 1),
-        (NEW, SeedState.NEVER, None, None),
+def test_lines_have_the_state_and_the_figures_of_the_latest_crawl(stored):
+    assert [(line.site, line.state, line.problem, line.crawl_id, *line[7:9]) for line in seed_lines(stored)] == [
+        (A, SeedState.AVAILABLE, None, 1, 4, 2),
+        (C, SeedState.UNAVAILABLE, "not_reachable timeout", 1, 130, 0),
+        (NEW, SeedState.NEVER, None, None, None, None),
     ]
-    assert [figures.counts[line.site_id].pages for line in lines[:2]] == [4, 130]
-    assert (figures.counts[lines[0].site_id].errors, lines[2].site_id) == (2, None)
 
 
 def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
@@ -45,18 +41,16 @@ def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
     first, *_ = seed_lines(stored)
     assert (first.state, first.problem) == (SeedState.AVAILABLE, "certificate_expired")
     assert found(stored, state=SeedState.AVAILABLE) == [A]
-    assert found(stored, state="disabled") == [A, "http://c.test", NEW]
+    assert found(stored, state="disabled") == [A, C, NEW]
     assert found(stored, state="enabled") == []
 
 
 @pytest.mark.both_stores
 def test_lines_are_sorted_by_what_the_latest_crawls_counted(stored):
     write_rows(stored, PullRow(1, 1, 5.0, 1e9))
-    figures = seed_figures(stored)
-    other = "http://c.test"
-    assert found(stored, by="pages", figures=figures, descending=True) == [other, A, NEW]
-    for by, descending in (("pages", False), ("errors", True), ("yield", False), ("yield", True)):
-        assert found(stored, by=by, figures=figures, descending=descending) == [A, other, NEW]  # last: without yield
+    assert found(stored, sort="pages") == found(stored, sort="-errors") == [A, C, NEW]
+    assert found(stored, sort="-pages") == [C, A, NEW]
+    assert found(stored, sort="yield") == found(stored, sort="-yield") == [A, C, NEW]  # those without one come last
 
 
 def test_lines_are_searched_in_names_and_addresses(stored):

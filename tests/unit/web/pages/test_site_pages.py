@@ -25,11 +25,23 @@ def seed(database, number):
 
 
 def test_list_is_searched_filtered_and_sorted(browser, listed, sqlite):
-    assert f'href="/sites/{listed}">{A}/</a>' in browser.get("/sites?text=A.TEST&state=enabled&by=-site").text
+    assert f'href="/sites/{listed}">{A}/</a>' in browser.get("/sites?text=A.TEST&state=enabled&sort=-pages").text
     text = browser.get("/sites?text=nothing").text
     assert re.search(r'No site meets these conditions\.</p><p><a class="button" href="/sites">Show all', text)
-    assert 'aria-sort="descending"' in browser.get("/sites?by=-site").text
-    assert browser.get("/sites?by=x&page=-1&state=y").status_code == 200
+    assert 'aria-sort="descending"' in browser.get("/sites?sort=-pages").text
+    assert browser.get("/sites?page=-1&state=y").status_code == 200
+    assert browser.get("/sites?sort=x").status_code == 400
+
+
+def test_list_is_kept_until_the_panel_changes_it_or_is_asked_to_read_it_again(browser, sqlite):
+    save_seeds(sqlite, [{"site": f"http://{number}.test"} for number in range(2000)])
+    assert "<small>2,000</small>" in browser.get("/sites").text
+    save_seeds(sqlite, [{"site": A}])
+    assert "<small>2,000</small>" in browser.get("/sites").text
+    assert browser.get("/sites?sort=pages&again=1").headers["location"] == "/sites?sort=pages"
+    assert "<small>2,001</small>" in browser.get("/sites").text
+    browser.post("/sites", "/sites", url="b.test")
+    assert "<small>2,002</small>" in browser.get("/sites").text
 
 
 def test_site_is_added(browser, sqlite):
