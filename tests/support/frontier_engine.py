@@ -15,7 +15,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import crawl
-from tests.support.stored_rows import add_sites
+from tests.support.stored_rows import add_sites, committed, execute
 
 T = TypeVar("T")
 
@@ -69,8 +69,7 @@ class HeldWriter:
 
     def run(self, job):
         result = Future()
-        with self._database.write() as connection:
-            result.set_result(job(connection))
+        result.set_result(committed(job, self._database))
         return result
 
 
@@ -86,8 +85,7 @@ class Engine:
     def begin_crawl(self):
         """Begin another crawl, whose frontiers and sites are those from now on."""
         self.held.flush()
-        with self.database.write() as connection:
-            connection.execute(crawl.update().values(state=crawls.FINISHED))
+        execute(self.database, crawl.update().values(state=crawls.FINISHED))
         self.crawl_id = crawls.begin(self.database, "test", "test", (), {}, 0.0).id
         return self
 

@@ -34,6 +34,7 @@ from crawlers.storage.news.stored_rules import replace_rules
 from crawlers.storage.news.stored_sources import list_feeds
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
+from tests.support.stored_rows import committed
 
 T = TypeVar("T")
 
@@ -89,8 +90,7 @@ class Crawl:
             reason_against=lambda url: self.policy.reason_against(url),
         )
         self.frontier.open_site(SiteRow(row.id, SITE, 99, None, 0.0), NOW)
-        with database.write() as connection:
-            replace_rules(connection, HAND, {"one.test": rules})
+        committed(replace_rules, database, HAND, {"one.test": rules})
         prior = UrlPrior(shipped_weights(OF_URLS)) if learns else None
         classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)

@@ -5,6 +5,7 @@ from sqlalchemy import insert
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl
 from tests.support.stored_missions import add_mission_rows, add_sitemap_rows
+from tests.support.stored_rows import execute
 from tests.support.stored_site import Stored, store
 
 CRAWL = 1
@@ -17,8 +18,7 @@ HOSTILE = "<script>alert(1)</script>"
 def stored_crawl(database, name="spring"):
     """Store a crawl with two sites, some of whose pages are duplicates, redirects or errors; return its number."""
     row = {"id": CRAWL, "name": name, "mission": "extlinks", "state": "finished", "started_at": 1e9}
-    with database.write() as connection:
-        connection.execute(insert(crawl), {**row, "manifest": MANIFEST})
+    execute(database, insert(crawl), {**row, "manifest": MANIFEST})
     store(
         database,
         [
@@ -48,8 +48,7 @@ def stored_crawl(database, name="spring"):
 def later_crawl(database):
     """Store a second crawl of one of the sites of `stored_crawl`, which changed, and return its number."""
     row = {"id": LATER, "name": "autumn", "mission": "extlinks", "state": "finished", "started_at": 1.1e9}
-    with database.write() as connection:
-        connection.execute(insert(crawl), {**row, "manifest": MANIFEST})
+    execute(database, insert(crawl), {**row, "manifest": MANIFEST})
     pages = [
         Stored("/", 0, links={1: 1, 2: 1, 3: 1}, title="Home", external=("http://b.test/one", "http://d.test/")),
         Stored("/a", links={0: 1}, body="other", title=HOSTILE, external=("http://b.test/one",)),

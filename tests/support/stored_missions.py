@@ -12,7 +12,7 @@ from crawlers.storage.schema import news_tables as news
 from crawlers.storage.schema import score_tables as scores
 from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
 from crawlers.storage.schema.tables import SettingRow, page, site
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import execute, write_rows
 
 LISTED = ("/", "/a", "/gone", "/moved", "/secret", *(f"/orphan/{number}" for number in range(7)))
 HOSTILE_TITLE = '"><script>alert(2)</script> \u202egnp.exe ' + "long" * 300
@@ -22,9 +22,8 @@ TOTALS = OPICTotals(ticks=100.0, virtual=0.0, found=130.0, offset_new=0.0, offse
 
 def add_mission_rows(database, crawl_id, name):
     """Store documents, polls, rules, alarms, similarities and importances of the pages of the site *name*."""
-    with database.read() as connection:
-        pages = select(page.c.id, page.c.url, page.c.site_id).join(site, site.c.id == page.c.site_id)
-        of_site = connection.execute(pages.where(site.c.site == name).order_by(page.c.id)).all()
+    pages = select(page.c.id, page.c.url, page.c.site_id).join(site, site.c.id == page.c.site_id)
+    of_site = database.rows(pages.where(site.c.site == name).order_by(page.c.id))
     first = of_site[0].id
     write_rows(
         database,
@@ -56,10 +55,8 @@ def add_mission_rows(database, crawl_id, name):
     )
     rules = [("/[0-9]+", 0.8, "learnt", 40, 0.75, 9.0), ("/1.* except /11", 0.0, "hand", 0, 0.0, None)]
     names = ("regex", "weight", "origin", "support", "precision_low", "learnt_at")
-    with database.write() as connection:
-        connection.execute(
-            insert(news.url_rule), [{"domain": "c.test", **dict(zip(names, rule, strict=True))} for rule in rules]
-        )
+    rows = [{"domain": "c.test", **dict(zip(names, rule, strict=True))} for rule in rules]
+    execute(database, insert(news.url_rule), rows)
 
 
 def _poll(number, page_id, site_id):
@@ -79,9 +76,8 @@ def _document(number, page_id, url, site_id):
 
 def add_sitemap_rows(database, crawl_id, name):
     """Store an index of the site *name*, a sitemap with the URLs `LISTED`, one that is missing, and one that waits."""
-    with database.read() as connection:
-        of_site = select(site.c.id).where(site.c.site == name, site.c.crawl_id == crawl_id)
-        site_id = connection.execute(of_site).scalar_one()
+    of_site = select(site.c.id).where(site.c.site == name, site.c.crawl_id == crawl_id)
+    site_id = database.scalar(of_site)
     index = SitemapRow(
         *(site_id, url_key(f"{name}/sitemap.xml"), f"{name}/sitemap.xml", name, 0, None, SitemapState.READ, 200),
         *("sitemap index", "beyond_limits 1 0", 0, 0, 1, 0.0),

@@ -10,7 +10,7 @@ from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import link, page
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
-from tests.support.stored_rows import new_page, write_rows
+from tests.support.stored_rows import execute, new_page, write_rows
 
 NAMES = ("http://a.test", "http://b.test")
 
@@ -27,15 +27,13 @@ def add_page(database, number, site, url, terms=None, similarity=0.0, **columns)
     """Store a page, which was read if it has *terms*; otherwise *columns* give its state."""
     found = new_page(number, site, State.DONE, url=url, level=1, found_at=1.0, state_at=2.0)
     row = {**found._asdict(), "fetched_at": 1.5, **columns}
-    with database.write() as connection:
-        connection.execute(insert(page).values(row))
-        if terms is not None:
-            values = {"page_id": number, "similarity": similarity, "terms": json.dumps(dict(terms))}
-            connection.execute(insert(topic_page).values(values))
+    execute(database, insert(page).values(row))
+    if terms is not None:
+        values = {"page_id": number, "similarity": similarity, "terms": json.dumps(dict(terms))}
+        execute(database, insert(topic_page).values(values))
 
 
 def add_links(database, *rows):
     """Store links, given as (source, target, count)."""
-    with database.write() as connection:
-        names = ("source_id", "target_id", "count")
-        connection.execute(insert(link), [dict(zip(names, row, strict=True)) for row in rows])
+    names = ("source_id", "target_id", "count")
+    execute(database, insert(link), [dict(zip(names, row, strict=True)) for row in rows])

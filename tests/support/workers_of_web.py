@@ -28,7 +28,7 @@ from crawlers.storage.schema.tables import link, page, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.frontier_engine import HeldWriter
-from tests.support.stored_rows import add_sites
+from tests.support.stored_rows import add_sites, committed, execute
 
 Name = tuple[int, int]  # place of the site, number of the page
 ROUND_S = 1.0
@@ -137,8 +137,7 @@ class Workers:
         self.site_ids = {row.site: row.id for row in rows}
 
     def join(self):
-        with self.database.write() as connection:
-            number = workers.join(connection, self.crawl_id, "test", 1, "1", self.now)
+        number = committed(workers.join, self.database, self.crawl_id, "test", 1, "1", self.now)
         order = self.make_order()
         has_cash = order.scores is not None and order.scores.carries_cash
         limit = SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)
@@ -159,18 +158,15 @@ class Workers:
         limit.apply(connection, changes)
 
     def free_sites(self):
-        with self.database.read() as connection:
-            free = select(site.c.id).where(site.c.worker_id.is_(None)).order_by(site.c.id)
-            return list(connection.execute(free).scalars())
+        free = select(site.c.id).where(site.c.worker_id.is_(None)).order_by(site.c.id)
+        return self.database.scalars(free)
 
     def waiting_messages(self):
-        with self.database.read() as connection:
-            return len(connection.execute(select(message.c.id)).all())
+        return len(self.database.rows(select(message.c.id)))
 
     def result(self):
-        with self.database.read() as connection:
-            rows = connection.execute(select(page.c.id, page.c.url, page.c.state, page.c.moved_to)).all()
-            links = connection.execute(select(link)).all()
+        rows = self.database.rows(select(page.c.id, page.c.url, page.c.state, page.c.moved_to))
+        links = self.database.rows(select(link))
         names = {row.id: name_of(row.url) for row in rows}
         pages = {names[row.id]: (row.state, names.get(row.moved_to)) for row in rows}
         return pages, {(names[source], names[target]): count for source, target, count in links}
@@ -185,8 +181,7 @@ class Workers:
 
     def claim(self, worker, number):
         worker.held.flush()
-        with self.database.write() as connection:
-            connection.execute(site.update().where(site.c.id == number).values(worker_id=worker.number))
+        execute(self.database, site.update().where(site.c.id == number).values(worker_id=worker.number))
         place = next(name for name, one in self.site_ids.items() if one == number)
         worker.frontier.open_site(SiteRow(number, place, 1, None, 0.0), self.now)
         worker.sites.add(number)

@@ -20,7 +20,7 @@ from crawlers.storage.seeds import save_seeds
 from tests.support.processes import PATIENCE_S, ROOT, until
 from tests.support.services import unavailable
 from tests.support.stored_crawl import CRAWL, later_crawl, stored_crawl
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import execute, write_rows
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -102,8 +102,7 @@ def filled(tmp_path_factory):
     result = claimed_folder(database, CRAWL, folder / "result")
     result.mkdir()
     (result / "a.test.gexf").write_text("<gexf/>")
-    with database.write() as connection:  # a crawl of news has most pages
-        connection.execute(update(crawl).values(mission="news"))
+    execute(database, update(crawl).values(mission="news"))  # which has most pages
     save_seeds(database, parse_seeds("http://a.test\nhttp://c.test;2;;500\n", "hosts.txt"))
     database.close()
     with serving(folder) as address:

@@ -14,6 +14,7 @@ from crawlers.storage.schema.tables import crawl, worker
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import PAUSE, STOP
 from tests.support.command_here import run_here
+from tests.support.stored_rows import execute
 
 
 @pytest.fixture
@@ -81,9 +82,8 @@ def test_worker_that_was_killed_is_dead(database, database_url, begun, locks, ca
 
 
 def test_crawl_without_workers_is_one_sentence(database, database_url, begun, capsys):
-    with database.write() as connection:
-        connection.execute(update(worker).values(state="left", ended_at=5.0))
-        connection.execute(update(crawl).values(state="finished"))
+    execute(database, update(worker).values(state="left", ended_at=5.0))
+    execute(database, update(crawl).values(state="finished"))
     sentence = "Crawl mine (number 1) is finished; nobody works on it"
     for action in ((), ("stop",), ("resume",)):
         assert run_here(Command(), database_url, *action) == 0

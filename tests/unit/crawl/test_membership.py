@@ -14,7 +14,7 @@ from crawlers.storage.database import Database
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import PullRow, site, worker
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import committed, execute, write_rows
 
 AHEAD_S = 100.0  # of the clock of the worker to that of the server
 
@@ -54,16 +54,13 @@ class Worker:
         return found
 
     def join(self):
-        with self.database.write() as connection:
-            return workers.join(connection, self.crawl_id, "a", 7, "1.0", self.now)
+        return committed(workers.join, self.database, self.crawl_id, "a", 7, "1.0", self.now)
 
     def ask(self, control, reason=None):
-        with self.database.write() as connection:
-            workers.ask(connection, self.crawl_id, control, reason)
+        committed(workers.ask, self.database, self.crawl_id, control, reason)
 
     def states(self):
-        with self.database.read() as connection:
-            return dict(connection.execute(select(worker.c.id, worker.c.state)).all())
+        return dict(self.database.rows(select(worker.c.id, worker.c.state)))
 
 
 @pytest.fixture
@@ -175,8 +172,7 @@ def test_only_silent_workers_are_suspected(made):
 def test_worker_that_was_frozen_itself_declares_nobody_lost(made, silent_s, is_lost):
     one = made()
     other = one.join()
-    with one.database.write() as connection:
-        connection.execute(update(worker).where(worker.c.id == other).values(beat_at=-100.0))
+    execute(one.database, update(worker).where(worker.c.id == other).values(beat_at=-100.0))
     one.now += silent_s
     one.round()
     assert (one.states()[other] == "lost") == is_lost
@@ -203,8 +199,7 @@ def test_crawl_stays_divided_when_the_others_have_left(made):
     assert not one.membership.is_divided
     other = one.join()
     one.round()
-    with one.database.write() as connection:
-        workers.leave(connection, other, one.now)
+    committed(workers.leave, one.database, other, one.now)
     one.round()
     assert (one.membership.last.others, one.membership.is_divided) == (0, True)
 
@@ -213,8 +208,7 @@ def test_crawl_stays_divided_when_the_others_have_left(made):
 def test_claimed_sites_were_asked_by_the_clock_of_the_worker(made):
     one = made()
     one.join()
-    with one.database.write() as connection:
-        connection.execute(update(site).values(worker_id=None, asked_at=7.0))
+    execute(one.database, update(site).values(worker_id=None, asked_at=7.0))
     found = one.round(wanted_sites=9)
     assert found.ahead_s == AHEAD_S
     assert [(row.id, row.asked_at) for row in found.claimed] == [(number, 107.0) for number in one.sites]

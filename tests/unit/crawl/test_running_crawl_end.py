@@ -243,8 +243,7 @@ def test_outputs_are_written_when_the_server_knows_how_many_pages_there_are(post
     known = []
 
     def output():
-        with crawl.session.database.read() as connection:
-            known.append(connection.execute(text("SELECT reltuples FROM pg_class WHERE relname = 'page'")).scalar_one())
+        known.append(crawl.session.database.scalar(text("SELECT reltuples FROM pg_class WHERE relname = 'page'")))
 
     with fresh_database(postgresql_socket) as url:
         opened = OpenedCrawl(url)

@@ -15,7 +15,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow, RelevanceRow
 from crawlers.storage.schema.tables import page
 from tests.support.frontier_engine import Engine
-from tests.support.stored_rows import new_page
+from tests.support.stored_rows import execute, new_page
 
 SITE = 1
 
@@ -77,8 +77,7 @@ def test_states_that_changed_without_the_order_are_reported_to_it(database, stor
     one.add_waiting(SITE, 1, 0)
     written(one, store)
     store.flush()
-    with database.write() as connection:  # rejected: the limit of level came down
-        connection.execute(update(page).values(state=int(State.REJECTED)))
+    execute(database, update(page).values(state=int(State.REJECTED)))  # the limit of level came down
     stored(store, 2, level=3)  # waits: the limit went up
     store.flush()
     two, site = scoring(store, scores())

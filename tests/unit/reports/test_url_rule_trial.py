@@ -10,6 +10,7 @@ from crawlers.storage.news.stored_rules import add_rule
 from crawlers.storage.schema.news_tables import PageLabelRow
 from crawlers.storage.schema.tables import SettingRow
 from tests.support.news_store import SITE, NewsStore
+from tests.support.stored_rows import read
 
 NEVER = lambda: False  # noqa: E731
 
@@ -24,8 +25,7 @@ def add(news, regex, weight):
 
 
 def decided(news, url):
-    with news.database.read() as connection:
-        found = decision(connection, url)
+    found = read(decision, news.database, url)
     return [one.number for one in found.matching], found.deciding and found.deciding.number
 
 
@@ -41,8 +41,7 @@ def test_rule_of_the_highest_weight_decides_unless_one_forbids(news):
 
 
 def tried(news, rule, most=100, is_over=NEVER):
-    with news.database.read() as connection:
-        return trial(connection, [news.sites[SITE]], UrlExpressions([rule]), most, is_over)
+    return read(trial, news.database, [news.sites[SITE]], UrlExpressions([rule]), most, is_over)
 
 
 @pytest.mark.both_stores
@@ -80,8 +79,7 @@ def with_prior(news):
 
 
 def probability(news, url=f"{SITE}/kx/storm"):
-    with news.database.read() as connection:
-        return by_prior(connection, news.id, url)
+    return read(by_prior, news.database, news.id, url)
 
 
 def teach(news, odds, *paths, site=SITE):

@@ -9,7 +9,7 @@ from crawlers.storage.schema.news_tables import EndedAlarm, FoundFeed, RaisedAla
 from crawlers.storage.schema.tables import seed, site
 from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
-from tests.support.stored_rows import add_sites
+from tests.support.stored_rows import add_sites, execute
 
 FAR = "http://feeds.example/one"
 
@@ -20,9 +20,8 @@ def store(tmp_path_factory, new_project):
     project = new_project(tmp_path_factory.mktemp("news"))
     database = Database(project.database_url)
     crawl = NewsStore(database)
-    with database.write() as connection:
-        connection.execute(update(site).values(start_url="/"))
-        connection.execute(update(seed).where(seed.c.site == OTHER).values(enabled=True))
+    execute(database, update(site).values(start_url="/"))
+    execute(database, update(seed).where(seed.c.site == OTHER).values(enabled=True))
     for kind, subject, at in (("dead feed", FAR, 86_400.0), ("dead feed", FAR, 60.0), ("silent source", SITE, 0.0)):
         crawl.write(RaisedAlarm(crawl.id, kind, subject, "see to it", at))
     crawl.write(EndedAlarm(2, 120.0))

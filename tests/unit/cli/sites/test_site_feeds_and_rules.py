@@ -15,6 +15,7 @@ from crawlers.storage.schema.news_tables import FoundFeed
 from crawlers.storage.schema.tables import page
 from tests.support.command_here import run_here
 from tests.support.news_store import NewsStore
+from tests.support.stored_rows import execute
 
 SOURCES = r"""
 sources:
@@ -42,8 +43,8 @@ def store(database, database_url, tmp_path):
     crawl.document("/story/c", 1.0, site=B)
     crawl.page("/about", 1.0, site=B)
     feed = crawl.poll("/rss.xml", "feed", 86_460.0, site=B, failures=2, problem="status 500")
-    with database.write() as connection:  # feeds are found by the keys of normal forms
-        connection.execute(update(page).where(page.c.id == feed).values(key=resolve(f"{B}/rss.xml", "").key))
+    # feeds are found by the keys of normal forms
+    execute(database, update(page).where(page.c.id == feed).values(key=resolve(f"{B}/rss.xml", "").key))
     return database_url
 
 
@@ -173,8 +174,7 @@ def test_stored_rule_matches_only_urls_of_its_domain(sites):
 
 
 def test_no_advice_is_given_before_a_page_was_fetched(sites, database):
-    with database.write() as connection:
-        connection.execute(update(page).where(page.c.url.endswith("/about")).values(state=0))
+    execute(database, update(page).where(page.c.url.endswith("/about")).values(state=0))
     assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
         "matches 1 of 5 URLs of b.example: 0 documents, 1 not read; misses 2 of 2 documents"
     )

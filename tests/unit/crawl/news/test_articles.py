@@ -21,7 +21,7 @@ from crawlers.storage.news.document_copies import DocumentKeys, Duplicates
 from crawlers.storage.schema.news_tables import DocumentRow, feed_item
 from tests.support.executed_statements import statements
 from tests.support.news_run import at_once
-from tests.support.stored_rows import NothingPending, write_changes_of
+from tests.support.stored_rows import NothingPending, execute, write_changes_of
 
 SITE, NOW = "http://one.test", 1e9
 TEXT = " ".join(f"word{n}" for n in range(80))
@@ -73,12 +73,9 @@ def policy(database):
     [(1714753148.0, "2024-05-03T16:19:08+00:00"), (1714694400.0, "2024-05-03"), (None, None)],
 )
 def test_article_without_a_date_has_that_of_its_feeds(policy, database, announced, published):
-    with database.write() as connection:
-        rows = [(7, 1, announced), (8, 1, announced and announced + 86_400), (7, 2, 1.0)]
-        connection.execute(
-            insert(feed_item),
-            [{"feed_id": feed, "key": key, "published_at": at, "found_at": NOW} for feed, key, at in rows],
-        )
+    items = [(7, 1, announced), (8, 1, announced and announced + 86_400), (7, 2, 1.0)]
+    rows = [{"feed_id": feed, "key": key, "published_at": at, "found_at": NOW} for feed, key, at in items]
+    execute(database, insert(feed_item), rows)
     found = policy.judge("/news/1")
     (row,) = policy.changes[DocumentRow]
     assert (row.published_at, row.published) == (announced, published)

@@ -16,7 +16,7 @@ from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.items import State
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import ExternalLinkRow, ExternalUrlRow, page
-from tests.support.stored_rows import add_sites, ended_page, new_page, page_ids, write_rows
+from tests.support.stored_rows import add_sites, ended_page, execute, new_page, page_ids, write_rows
 
 _crawls = count(1)
 
@@ -42,8 +42,7 @@ def store(database, pages, sites=()):
         state = State.REFUSED if one.body is None else State.DONE
         content_hash = one.body and one.body.encode().hex()
         write_rows(database, new_page(number, site_ids[one.site]), ended_page(number, state, content_hash=content_hash))
-        with database.write() as connection:
-            connection.execute(update(page).where(page.c.id == number).values(duplicates=one.duplicates))
+        execute(database, update(page).where(page.c.id == number).values(duplicates=one.duplicates))
         for context, (target, path, variant, links) in enumerate(one.links):
             url = f"{target}/{path}{'#' * variant}"
             address = ExternalUrlRow(url_key(url), target, url, resolve(url, "").key)

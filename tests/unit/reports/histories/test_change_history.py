@@ -6,7 +6,7 @@ from crawlers.reports.histories.history import SHOWN
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
 from tests.support import histories
 from tests.support.scored_store import A, Linked, store
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import read, write_rows
 
 PAGES = [
     Linked(f"{A}/", (f"{A}/came", f"{A}/more", f"{A}/more")),
@@ -18,8 +18,7 @@ def history(database, crawl, changes=(), links=()):
     home = crawl.pages[f"{A}/"]
     write_rows(database, *(PageChangeRow(home, *change) for change in changes))
     write_rows(database, *(LinkChangeRow(home, crawl.pages[f"{A}/{name}"], *change) for name, *change in links))
-    with database.read() as connection:
-        return histories.lines(change_events(connection, home))
+    return histories.lines(read(change_events, database, home))
 
 
 def time(second):

@@ -29,9 +29,8 @@ class Pulled:
             write_rows(database, PullRow(self.sites[place], number, reward, ended_at))
 
     def rows(self):
-        with self.database.read() as connection:
-            pulls = connection.execute(select(pull).order_by(pull.c.id)).all()
-            return [one for one in pulls if one.site_id in self.sites]
+        pulls = self.database.rows(select(pull).order_by(pull.c.id))
+        return [one for one in pulls if one.site_id in self.sites]
 
     def replayed(self, place, chosen_at, rule, *, is_over=False):
         with self.database.read() as connection:

@@ -19,15 +19,14 @@ from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, T
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow, page
 from crawlers.storage.stored_features import keep_link_prior
 from tests.support.scored_store import A, Linked, store
-from tests.support.stored_rows import committed, execute, write_rows
+from tests.support.stored_rows import committed, execute, read, write_rows
 
 HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
 PAGES = [Linked(HOME, (OTHER,)), Linked(OTHER, (HOME, NEW)), Linked(NEW), Linked(f"{A}/moved", moved_to=HOME)]
 
 
 def history(database, crawl, url):
-    with database.read() as connection:
-        return fact_lines(score_facts(connection, crawl.id, crawl.pages[url]))
+    return fact_lines(read(score_facts, database, crawl.id, crawl.pages[url]))
 
 
 def replace_scores(database, *rows):

@@ -31,8 +31,7 @@ def stopped_id(sqlite, crawl_id):
 
 
 def control(database, crawl_id):
-    with database.read() as connection:
-        return connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
+    return database.scalar(select(crawl.c.control).where(crawl.c.id == crawl_id))
 
 
 COUNTED = re.compile(r'<a href="(/crawls/\d+/reports/pages)(\?[^"]*)" aria-label="([^"]+): ([\d,]+)">')

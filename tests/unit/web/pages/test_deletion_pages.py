@@ -13,8 +13,7 @@ TABLES = {"external-links": external_link, "internal-links": link, "bad-links": 
 
 
 def number_of(database, name):
-    with database.read() as connection:
-        return connection.execute(select(func.count()).select_from(TABLES[name])).scalar_one()
+    return database.scalar(select(func.count()).select_from(TABLES[name]))
 
 
 def boxes(browser, path):
