@@ -36,6 +36,8 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
+from crawlers.storage.joining import Command
+from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 from tests.support.frontier_state import pending_of
@@ -57,7 +59,7 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[QueuedFrontier, list[int
     with tempfile.TemporaryDirectory(prefix="bench-frontier-") as folder:
         database = Database(f"sqlite:///{Path(folder) / 'crawl.sqlite'}")
         rows = [SiteRow(0, f"http://www.host{n}.test", 1, None, DELAY_S) for n in range(sites)]
-        crawl = crawls.begin(database, "bench", "bench", rows, {}, 0.0)
+        crawl = crawls.begin(database, Command("bench", "bench", {}, SiteList(rows)), 0.0)
         writer = Writer(database)
         store = SqlFrontierStore(database, writer, crawl.id, looks_back=False)
         frontier = QueuedFrontier(store, BREADTH_FIRST, PullBudget(RoundRobin(), 0, records=False), **limits)

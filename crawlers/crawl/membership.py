@@ -13,7 +13,6 @@ from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage import messages, workers
 from crawlers.storage.locks import is_free
-from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.order_parts import hand_out
 from crawlers.storage.schema.tables import EndedPage, PullRow
 from crawlers.storage.site_rows import site_rows
@@ -26,8 +25,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.algorithms.ranking.page_scores import PageScores
+    from crawlers.crawl.spec import CrawlSpec
     from crawlers.storage.change_set import ChangeSet
+    from crawlers.storage.crawls import CrawlRow
     from crawlers.storage.database import Database
+    from crawlers.storage.new_sites import SiteLimit
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.message_tables import Message
     from crawlers.storage.site_rows import SiteRow
@@ -57,11 +59,8 @@ class Exchanged(NamedTuple):
 class Membership:
     """A worker of a crawl, from `storage.workers.join` on.
 
-    *page_budget* is that of the crawl, 0 if it has none; it has at most *most_sites*. A worker that is silent for more
-    than *deadline_s* is lost. *clock* is that of the crawl, which is never set.
-
-    *scores* are those of the page order, if it has any; *gets_messages* says whether links lead from one site to
-    another. The crawl *is_divided* if others work on it, or did so before in this run.
+    *row* is that with which it began; *scores* are those of the page order, if it has any. A worker that is silent for
+    more than *deadline_s* is lost. *clock* is that of the crawl, which is never set.
 
     Methods that take a connection are called in the writer's thread.
     """
@@ -69,25 +68,21 @@ class Membership:
     def __init__(
         self,
         database: Database,
-        crawl_id: int,
-        worker_id: int,
-        *,
-        page_budget: int,
-        most_sites: int,
+        row: CrawlRow,
+        spec: CrawlSpec,
+        scores: PageScores | None,
+        site_limit: SiteLimit,
         deadline_s: float,
         clock: Callable[[], float],
-        scores: PageScores | None = None,
-        gets_messages: bool = False,
-        is_divided: bool = False,
     ) -> None:
-        self.worker_id = worker_id
-        self.report = Report(worker_id, crawl_id, page_budget)  # one without contents
+        self.worker_id = row.worker_id
+        self.report = Report(row.worker_id, row.id, spec.page_budget)  # one without contents
         self.after_pulls: Mapping[int, int] | None = None  # the last ones that the rules know; None: they need none
         self._database = database
-        self._crawl_id = crawl_id
+        self._crawl_id = row.id
         self._deadline_s = deadline_s
         self._clock = clock
-        self._site_limit = SiteLimit(crawl_id, most_sites, carries_cash=scores is not None and scores.carries_cash)
+        self._site_limit = site_limit
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
         self.last = Round()  # the latest round that succeeded; before the first one, nothing is known of others
         self._lacked_pulls = False  # in the latest round
@@ -96,8 +91,8 @@ class Membership:
         self._fenced_at = 0.0  # when the latest transaction began
         self._took_s = 0.0  # by the latest round
         self._distribute = scores.hand_out if scores is not None and scores.is_shared else None
-        self._gets_messages = gets_messages
-        self.is_divided = is_divided
+        self._gets_messages = spec.scope is not None  # links lead from one site to another
+        self.is_divided = row.is_divided  # others work on the crawl, or did so before in this run
 
     @property
     def round_s(self) -> float:

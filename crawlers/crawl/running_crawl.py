@@ -65,11 +65,9 @@ MAX_REJECTING_S = 0.1
 class Crawl:
     """Open from construction until `close`.
 
-    *open_policy* creates the policy of the mission, once the store is open. *count* adds to a stat. *origin* is
-    what is stored of its command. If *share* processes begin it together, the first one claims a part of its sites;
-    *joins* is the number of the only crawl that this process may work on.
+    *open_policy* creates the policy of the mission, once the store is open. *count* adds to a stat.
 
-    Raises `ConfigError`, `CrawlEnded`, `StoreUnavailable` and, with *joins*, `StoreError`.
+    Raises `ConfigError`, `CrawlEnded`, `StoreUnavailable` and, if the process rejoins a crawl, `StoreError`.
     """
 
     def __init__(
@@ -80,10 +78,7 @@ class Crawl:
         count: Callable[..., None],
         clock: Callable[[], float],
         control: CrawlControl,
-        *,
         origin: CrawlOrigin,
-        share: int = 1,
-        joins: int | None = None,
     ) -> None:
         self.retries = RetryPolicy(
             settings.getint("RETRY_TIMES"),
@@ -119,8 +114,7 @@ class Crawl:
         )
         logs = log_paths(settings)
         stored = StoredSelection(self._url_filter.reason_against, selection, options)
-        of_urls = (self._reason_against, stored)
-        session = self.session = CrawlSession(settings, spec, control, clock, *of_urls, origin, share, joins)
+        session = self.session = CrawlSession(settings, spec, control, clock, self._reason_against, stored, origin)
         # A crawl that ends early does so when nothing waits but polls that are due after this time.
         self._ends_after = session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
         with ExitStack() as on_error:

@@ -39,9 +39,10 @@ from crawlers.reasons import Reason, end_of
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import SILENCE_S, Database, is_missing
 from crawlers.storage.files.writable import check_setting_file
-from crawlers.storage.joining import ANOTHER
+from crawlers.storage.joining import ANOTHER, Command
 from crawlers.storage.levels import correct_levels
 from crawlers.storage.locks import WorkerLock
+from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.own_links import adopt_links, own_urls
 from crawlers.storage.pulls import downloads_of, pulls_of
 from crawlers.storage.queries import sites_of
@@ -49,7 +50,7 @@ from crawlers.storage.reader_threads import ReaderThreads
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.result_folders import replaced_crawl
 from crawlers.storage.schema.tables import site
-from crawlers.storage.site_opening import found_site
+from crawlers.storage.site_opening import SiteList, found_site
 from crawlers.storage.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
 from crawlers.storage.store_check import StoreCheck
 from crawlers.storage.stored_features import stored_link_prior
@@ -93,11 +94,9 @@ def log_paths(settings: SettingValues) -> dict[str, Path | None]:
 class CrawlSession:
     """Open from construction until `close_all`. Raises `ConfigError`.
 
-    With *joins*, the number of the only crawl that this process may work on, it creates neither a store nor a crawl:
-    a lost one is a `StoreError`.
+    A process that rejoins a crawl creates neither a store nor a crawl: a lost one is a `StoreError`.
 
     *reason_against* returns why a new URL must not be fetched, or None; *selection* why a stored one is not selected.
-    *origin* is what is stored of the command that runs it.
     """
 
     def __init__(
@@ -109,8 +108,6 @@ class CrawlSession:
         reason_against: Callable[[Target], str | None],
         selection: StoredSelection,
         origin: CrawlOrigin,
-        share: int,
-        joins: int | None,
     ) -> None:
         self.control = control
         self.clock = clock
@@ -133,32 +130,24 @@ class CrawlSession:
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
         takes_prior = isinstance(order.link_values, LinkValues)
         link_prior = partial(chosen_link_prior, settings) if takes_prior else None
-        if link_prior is not None and joins is None and is_missing(settings.get("DATABASE_URL")):
+        if link_prior is not None and origin.rejoins is None and is_missing(settings.get("DATABASE_URL")):
             link_prior()  # a wrong file is refused before a store is created
-        self.database = _opened(settings.get("DATABASE_URL"), silence_s, joins)
+        self.database = _opened(settings.get("DATABASE_URL"), silence_s, origin.rejoins)
         self.reader = ReaderThreads()
         self._lock: WorkerLock | None = None
         self._writer: Writer | None = None
         try:
-            wanted = [self._site_row(site_limits) for site_limits in mission.sites]
-            self.row = crawls.begin(
-                self.database,
-                self.name,
-                mission.name,
-                wanted,
-                self._manifest(mission, origin, learns_links=link_prior is not None),
-                clock(),
-                keeps=mission.keeping(),
-                further=[self._site_row(SiteLimits(name)) for name in mission.root_sites],
-                leader_of=mission.leader_of,
-                selection=selection,
-                hold=self._hold,
-                can_be_joined=mission.can_be_shared,
-                # With a budget, the first one would soon have spent it on its part: it gives up sites to the others.
-                share=1 if mission.page_budget else share,
-                rejoins=joins,
-                link_prior=link_prior,
+            sites = SiteList(
+                [self._site_row(site_limits) for site_limits in mission.sites],
+                [self._site_row(SiteLimits(name)) for name in mission.root_sites],
+                mission.keeping(),
+                mission.leader_of,
+                selection,
             )
+            manifest = self._manifest(mission, origin, learns_links=link_prior is not None)
+            of_processes = (mission.can_be_shared, origin.processes, origin.rejoins)
+            command = Command(self.name, mission.name, manifest, sites, *of_processes)
+            self.row = crawls.begin(self.database, command, clock(), hold=self._hold, link_prior=link_prior)
             if link_prior is not None:
                 with self.database.read() as connection:
                     order = make_order(stored_link_prior(connection, self.row.id))
@@ -167,18 +156,9 @@ class CrawlSession:
             self._are_separate = mission.scope is None or order.scores is None
             self._has_grown = self.row.has_grown
             scores = self._order.scores
-            self.members = Membership(
-                self.database,
-                self.row.id,
-                self.row.worker_id,
-                page_budget=mission.page_budget,
-                most_sites=self.most_sites + len(self.row.excluded),
-                deadline_s=deadline_s,
-                clock=clock,
-                scores=scores,
-                gets_messages=mission.scope is not None,
-                is_divided=self.row.others > 0 or share > 1,
-            )
+            most_sites = self.most_sites + len(self.row.excluded)
+            limit = SiteLimit(self.row.id, most_sites, carries_cash=scores is not None and scores.carries_cash)
+            self.members = Membership(self.database, self.row, mission, scores, limit, deadline_s, clock)
             self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
                 self.database,
@@ -215,7 +195,7 @@ class CrawlSession:
             )
         except BaseException as error:
             self.close_all()
-            if joins is None and isinstance(error, StoreError) and not isinstance(error, StoreUnavailable):
+            if origin.rejoins is None and isinstance(error, StoreError) and not isinstance(error, StoreUnavailable):
                 raise ConfigError(f"DATABASE_URL={error}") from error
             raise
 
@@ -413,16 +393,16 @@ class CrawlSession:
         self.database.close()
 
 
-def _opened(url: str, silence_s: float, joins: int | None) -> Database:
-    """Open the store; that of the crawl *joins* must exist. Raises `ConfigError`, or `StoreError` if it is lost."""
+def _opened(url: str, silence_s: float, rejoins: int | None) -> Database:
+    """Open the store; that of the crawl *rejoins* must exist. Raises `ConfigError`, or `StoreError` if it is lost."""
     try:
-        return Database(url, create=joins is None, silence_s=silence_s)
+        return Database(url, create=rejoins is None, silence_s=silence_s)
     except StoreUnreachable:
         raise
     except ConfigError as error:
-        if joins is None:
+        if rejoins is None:
             raise
-        raise StoreError(f"crawl {joins} can't be joined: {error}") from error
+        raise StoreError(f"crawl {rejoins} can't be joined: {error}") from error
 
 
 def _summary(topic: TopicSpec) -> str:

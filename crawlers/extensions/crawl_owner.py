@@ -103,7 +103,7 @@ class CrawlOwner:
 
     def open(self, spider: Spider, wake: Callable[[], None]) -> Crawl | None:
         """Open the crawl of *spider*; None if it can't begin. *wake* lets the engine ask the scheduler again."""
-        settings, stats, place = self._crawler.settings, self._crawler.stats, worker_place()
+        settings, stats = self._crawler.settings, self._crawler.stats
         assert stats is not None
         try:
             self._crawl = Crawl(
@@ -113,9 +113,7 @@ class CrawlOwner:
                 stats.inc_value,
                 ForwardClock(),
                 CrawlControl(self._stop, wake),
-                origin=_origin(spider, place.workers if place else 1),
-                share=place.workers if place is not None else 1,
-                joins=crawl_to_join(),
+                _origin(spider),
             )
         # If an error were raised here, Scrapy would close parts that were never opened.
         except CrawlersError as error:
@@ -220,9 +218,8 @@ def _spec_of(spider: Spider) -> CrawlSpec:
     return CrawlSpec(spider.name, page_budget=spider.settings.getint("PAGE_BUDGET"), is_foreign=True)
 
 
-def _origin(spider: Spider, workers: int) -> CrawlOrigin:
-    """Return what is stored of the command, the settings in force and the software of the crawl of *spider*."""
-    settings = spider.settings
+def _origin(spider: Spider) -> CrawlOrigin:
+    settings, place = spider.settings, worker_place()
     versions = {}
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):  # a library that was copied instead of installed
@@ -230,7 +227,8 @@ def _origin(spider: Spider, workers: int) -> CrawlOrigin:
     versions["public_suffix_list"] = suffixes_in_use().version
     in_force = {name: settings.get(name) for name in OFFERED}
     by_spider = [name for name in in_force if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]
-    return CrawlOrigin(versions, _command(spider, workers), in_force, by_spider)
+    workers = place.workers if place is not None else 1
+    return CrawlOrigin(versions, _command(spider, workers), in_force, by_spider, workers, crawl_to_join())
 
 
 def _command(spider: Spider, workers: int) -> CrawlCommand:

@@ -35,9 +35,11 @@ def command_of(mission: str, manifest: Mapping[str, Any]) -> CrawlCommand:
 
 
 class CrawlOrigin(NamedTuple):
-    """Where a crawl comes from."""
+    """Where a crawl comes from: its command, the software and settings in force, and the processes that run it."""
 
     versions: Mapping[str, str]  # of further software, by name
     command: CrawlCommand
     settings: Mapping[str, Any] = MappingProxyType({})  # in force: those that people may choose
     of_spider: Sequence[str] = ()  # names of those that the spider changes
+    processes: int = 1  # which begin it together; the first one claims a part of its sites
+    rejoins: int | None = None  # the number of the only crawl that this process may work on: it did so before

@@ -11,7 +11,7 @@ import platform
 import re
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select, update
 
@@ -20,7 +20,6 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage import workers
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawl_settings import record, recorded, setting_of
 from crawlers.storage.database import lock_name
@@ -28,20 +27,19 @@ from crawlers.storage.joining import Command, check_joining, check_mission, chec
 from crawlers.storage.locks import is_free
 from crawlers.storage.page_selection import reselect
 from crawlers.storage.schema.score_tables import importance, news_score
-from crawlers.storage.schema.tables import FoundSeed, SettingRow, crawl, link_anchor, page, site
-from crawlers.storage.site_opening import open_sites, set_leaders
+from crawlers.storage.schema.tables import SettingRow, crawl, link_anchor, page, site
+from crawlers.storage.site_opening import open_sites
 from crawlers.storage.site_rows import find_sites, site_rows
 from crawlers.storage.stored_features import keep_link_prior
 from crawlers.storage.topic.topics import TOPIC, topic_change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from sqlalchemy import Connection
 
     from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.storage.database import Database
-    from crawlers.storage.page_selection import StoredSelection
     from crawlers.storage.site_rows import SiteRow
 
 # The stored pages and rewards depend on these settings, so a crawl can't change them when it is resumed.
@@ -65,6 +63,7 @@ class CrawlRow:
     worker_id: int
     run_started_at: float  # when a worker began or resumed it while no other was active
     others: int  # further active workers: this one has joined them
+    is_divided: bool  # there are others, or will be soon
     added: int  # sites of the host list that the earlier runs, if there were any, did not have
     # URLs were selected after pages to which they link were read, so that levels may be too deep.
     has_grown: bool = False
@@ -79,81 +78,54 @@ def _unfinished(connection: Connection, name: str) -> int | None:
 
 def begin(
     database: Database,
-    name: str,
-    mission: str,
-    sites: Sequence[SiteRow],
-    manifest: Mapping[str, Any],
+    command: Command,
     now: float,
     *,
-    keeps: Callable[[SiteRow], bool] | None = None,
-    further: Sequence[SiteRow] = (),
-    leader_of: Callable[[str], str | None] = lambda site: None,
-    selection: StoredSelection | None = None,
     hold: Callable[[int], object] = lambda _: None,
-    can_be_joined: bool = True,
-    share: int = 1,
-    rejoins: int | None = None,
     link_prior: Callable[[], LinkPrior] | None = None,
 ) -> CrawlRow:
-    """Resume the crawl *name*, or begin a new one; if other workers are active, join it and change nothing of it.
-
-    *sites* have id 0 and today's limits. If there are none, a resumed crawl includes all its sites; otherwise it
-    includes *sites* and those of its other sites for which *keeps* is true. The rest are excluded. Unless they are
-    among its sites, *further* ones are added, which the user did not list. *leader_of* returns the name of the site
-    that leads the source of a site. If the *selection* of a site changed, its waiting pages are rejected or wait as if
-    it had always applied.
+    """Resume the crawl of a *command*, or begin a new one; if other workers are active, join it and change nothing.
 
     *hold* takes the `WorkerLock` of the new worker, whose number is its argument. Without others it claims all sites,
-    or if *share* processes are started at once, one of *share* parts. *can_be_joined* is false for spiders of which
-    one process runs a crawl. *rejoins* is the number of the crawl that this process belonged to before.
-    *link_prior* returns the weights with which an order that learns begins; the crawl keeps them until its end, so
-    that it is not called for a crawl that has some.
+    or its part of them if further processes are started at once. *link_prior* returns the weights with which an order
+    that learns begins; the crawl keeps them until its end, so that it is not called for a crawl that has some.
 
     Raises what *link_prior* raises; `ConfigError` if the unfinished crawl of that name has another mission or other
-    fixed settings, or is run by others and can't be joined; `CrawlEnded` if the crawl *rejoins* has ended, and
-    `StoreError` if there is none.
+    fixed settings, or is run by others and can't be joined; `CrawlEnded` if the crawl that the process rejoins has
+    ended, and `StoreError` if there is none.
     """
+    sites, has_budget = command.sites, bool(command.settings.get("PAGE_BUDGET"))
     with database.write() as connection:
-        lock_name(connection, name)  # no other process can begin this crawl now
+        lock_name(connection, command.name)  # no other process can begin this crawl now
         server_now = workers.server_time(connection)
         ahead_s = now - server_now
-        crawl_id = _undisturbed(database, connection, name, server_now)
-        if rejoins is not None:
-            check_rejoining(connection, crawl_id, rejoins, name)
+        crawl_id = _undisturbed(database, connection, command.name, server_now)
+        check_rejoining(connection, crawl_id, command)
         resumed = crawl_id is not None
         if crawl_id is None:
-            crawl_id = _insert_crawl(connection, name, mission, manifest, now)
+            crawl_id = _insert_crawl(connection, command, now)
         others = workers.active(connection, crawl_id)
-        listed = frozenset(one.site for one in sites)
         opened: list[SiteRow] | None = None
         if others:
-            command = Command(name, mission, manifest.get("settings", {}), listed, finds_sites=keeps is not None)
-            check_joining(connection, crawl_id, others, command, can_be_joined=can_be_joined)
+            check_joining(connection, crawl_id, others, command)
         else:
-            ended_at = _resume(connection, crawl_id, name, mission, manifest) if resumed else None
+            ended_at = _resume(connection, crawl_id, command) if resumed else None
             # A killed run may have sent a request just now; a clock that was set back must not make a crawl wait.
             asked_at = None if not resumed else now if ended_at is None else min(ended_at, now)
-            has_budget = bool(manifest.get("settings", {}).get("PAGE_BUDGET"))
             earlier_pulls = workers.uncounted_pulls(connection, crawl_id) if resumed and has_budget else 0
             _begin_run(
                 connection, crawl_id, server_now, None if asked_at is None else asked_at - ahead_s, earlier_pulls
             )
-            found = find_sites(connection, crawl_id)
-            kept = [
-                one for one in found if one.site not in listed and (not sites or (keeps is not None and keeps(one)))
-            ]
-            named = listed.union(one.site for one in kept)
-            added = [one for one in further if one.site not in named]
-            write_changes(connection, ChangeSet(*(FoundSeed(one.site, f"{one.site}/") for one in added)))
-            opened = open_sites(connection, crawl_id, [*sites, *kept, *added], now, try_again=ended_at is not None)
-            opened = set_leaders(connection, opened, leader_of)
+            opened = open_sites(connection, crawl_id, sites, now, try_again=ended_at is not None)
             opened = [row if row.is_new else replace(row, asked_at=asked_at) for row in opened]
-            if selection is not None and reselect(connection, crawl_id, opened, selection, now):
+            if sites.selection is not None and reselect(connection, crawl_id, opened, sites.selection, now):
                 record(connection, crawl_id, {GROWN: GROWN})
         if link_prior is not None:
             keep_link_prior(connection, crawl_id, link_prior)
         worker_id = workers.join(connection, crawl_id, platform.node(), os.getpid(), __version__, server_now)
         hold(worker_id)
+        # With a budget, the first one would soon have spent it on its part: it gives up sites to the others.
+        share = 1 if has_budget else command.processes
         held = frozenset(workers.claim_share(connection, crawl_id, worker_id, len(others), share))
         rows = site_rows(connection, held, ahead_s) if opened is None else [row for row in opened if row.id in held]
         excluded = frozenset(one.site for one in find_sites(connection, crawl_id, ~site.c.is_open))
@@ -161,9 +133,10 @@ def begin(
         started_at = connection.execute(select(crawl.c.run_started_at).where(crawl.c.id == crawl_id)).scalar_one()
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
     in_order = tuple(sorted(rows, key=lambda row: row.id))
-    new = sum(row.is_new and row.site in listed for row in opened or ())
-    run = (worker_id, started_at + ahead_s, len(others), new)
-    return CrawlRow(crawl_id, name, resumed, in_order, excluded, *run, has_grown)
+    new = sum(row.is_new and row.site in sites.names for row in opened or ())
+    is_divided = bool(others) or command.processes > 1
+    run = (worker_id, started_at + ahead_s, len(others), is_divided, new)
+    return CrawlRow(crawl_id, command.name, resumed, in_order, excluded, *run, has_grown)
 
 
 def _undisturbed(database: Database, connection: Connection, name: str, now: float) -> int | None:
@@ -192,17 +165,15 @@ def grown(crawl_id: int) -> ChangeSet:
     return ChangeSet(SettingRow(crawl_id, GROWN, GROWN))
 
 
-def _resume(
-    connection: Connection, crawl_id: int, name: str, mission: str, manifest: Mapping[str, Any]
-) -> float | None:
+def _resume(connection: Connection, crawl_id: int, command: Command) -> float | None:
     """Resume the crawl with today's settings, and return when its last run ended; None if that was killed.
 
     Raises `ConfigError`.
     """
-    check_mission(connection, crawl_id, name, mission)
+    check_mission(connection, crawl_id, command)
     ended_at = connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar()
     stored = recorded(connection, crawl_id)
-    settings = {setting: str(value) for setting, value in manifest.get("settings", {}).items()}
+    settings = {setting: str(value) for setting, value in command.settings.items()}
     for setting, today in settings.items():
         before = stored.get(setting, today)
         is_of_keys = setting.startswith(URL_SETTINGS) and setting not in SELECTION_SETTINGS
@@ -211,11 +182,11 @@ def _resume(
             if setting == TOPIC:  # its value is long, and users do not set it
                 known_by = topic_change(before, today)
             raise ConfigError(
-                f"{known_by[0]}: the unfinished crawl {name} began with {known_by[1]}; give "
+                f"{known_by[0]}: the unfinished crawl {command.name} began with {known_by[1]}; give "
                 "the same, or begin another crawl: -s CRAWL=another"
             )
     began = json.loads(connection.execute(select(crawl.c.manifest).where(crawl.c.id == crawl_id)).scalar_one())
-    as_today = {name: manifest[name] for name in (COMMAND,) if name in manifest}
+    as_today = {name: command.manifest[name] for name in (COMMAND,) if name in command.manifest}
     values = {"state": RUNNING, "ended_at": None, "reason": None, "manifest": json.dumps(began | as_today, default=str)}
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**values))
     record(connection, crawl_id, settings)
@@ -227,15 +198,16 @@ def _meaning(setting: str, value: str) -> str | set[str]:
     return set(re.findall(r"\w+", value.lower())) if setting == "LINK_TAGS" else value
 
 
-def _insert_crawl(connection: Connection, name: str, mission: str, manifest: Mapping[str, Any], now: float) -> int:
+def _insert_crawl(connection: Connection, command: Command, now: float) -> int:
+    manifest = json.dumps(command.manifest, default=str)
     inserted = connection.execute(
         insert(crawl).values(
-            name=name, mission=mission, state=RUNNING, started_at=now, manifest=json.dumps(manifest, default=str)
+            name=command.name, mission=command.mission, state=RUNNING, started_at=now, manifest=manifest
         )
     ).inserted_primary_key
     assert inserted is not None
     crawl_id = int(inserted[0])
-    record(connection, crawl_id, manifest.get("settings", {}))
+    record(connection, crawl_id, command.settings)
     return crawl_id
 
 

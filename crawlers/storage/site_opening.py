@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, select, update
 
 from crawlers.items import State
+from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_selection import move_level_limit
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import FoundSeed, FoundSite, page, seed, site
-from crawlers.storage.site_rows import ROBOTS, own_homes
+from crawlers.storage.site_rows import ROBOTS, find_sites, own_homes
 from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
@@ -21,16 +22,39 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from crawlers.storage.page_selection import StoredSelection
     from crawlers.storage.site_rows import SiteRow
 
 
+@dataclass(frozen=True, slots=True)
+class SiteList:
+    """The sites that a process was told to crawl, and the other sites that its crawl includes."""
+
+    listed: Sequence[SiteRow] = ()  # with id 0 and today's limits; none: a resumed crawl includes all its sites
+    further: Sequence[SiteRow] = ()  # which the user did not list
+    keeps: Callable[[SiteRow], bool] | None = None  # whether an unlisted site of an earlier run stays; None: none does
+    leader_of: Callable[[str], str | None] = lambda site: None  # the name of the site that leads the source of a site
+    selection: StoredSelection | None = None  # of pages; if it changed, it applies as if it had always been the same
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the listed sites."""
+        return frozenset(one.site for one in self.listed)
+
+
 def open_sites(
-    connection: Connection, crawl_id: int, wanted: Sequence[SiteRow], now: float, *, try_again: bool = False
+    connection: Connection, crawl_id: int, sites: SiteList, now: float, *, try_again: bool = False
 ) -> list[SiteRow]:
-    """Include the sites *wanted* in the crawl, adding new ones; return their rows with their numbers.
+    """Include *sites* in the crawl, adding new ones; return their rows with their numbers. The rest are left alone.
 
     With *try_again*, the home pages of unavailable sites are requested again.
     """
+    kept = [one for one in find_sites(connection, crawl_id) if one.site not in sites.names]
+    if sites.listed:
+        kept = [one for one in kept if sites.keeps is not None and sites.keeps(one)]
+    added = [one for one in sites.further if one.site not in sites.names.union(one.site for one in kept)]
+    write_changes(connection, ChangeSet(*(FoundSeed(one.site, f"{one.site}/") for one in added)))
+    wanted = [*sites.listed, *kept, *added]
     known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}
     by_name = {one.site: one for one in wanted}
     owners = {address: one.site for one in wanted for address in (one.site, *one.aliases)}
@@ -70,7 +94,7 @@ def open_sites(
     if updated:
         values: dict[str, Any] = {name: bindparam(name) for name in updated[0] if name != "number"}
         connection.execute(update(site).where(site.c.id == bindparam("number")).values(**values, is_open=True), updated)
-    return rows
+    return _with_leaders(connection, rows, sites.leader_of)
 
 
 def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
@@ -98,15 +122,13 @@ def _insert_seeds(connection: Connection, wanted: Iterable[SiteRow]) -> None:
         connection.execute(insert(seed), rows)
 
 
-def set_leaders(
-    connection: Connection, rows: Sequence[SiteRow], leader_of: Callable[[str], str | None]
-) -> list[SiteRow]:
+def _with_leaders(connection: Connection, rows: list[SiteRow], leader_of: Callable[[str], str | None]) -> list[SiteRow]:
     """Store which sites lead the sources of those of *rows*, and return *rows* with them."""
     numbers = {row.site: row.id for row in rows}
     leaders = {row.id: numbers.get(leader_of(row.site) or "") for row in rows}
     led = [{"number": number, "leader": leader} for number, leader in leaders.items() if leader not in (None, number)]
     if not led:
-        return list(rows)
+        return rows
     connection.execute(update(site).where(site.c.id == bindparam("number")).values(source_id=bindparam("leader")), led)
     sources = {one["number"]: one["leader"] for one in led}
     return [replace(row, source_id=sources.get(row.id)) for row in rows]

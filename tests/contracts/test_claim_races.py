@@ -19,8 +19,10 @@ from crawlers.storage import crawls, workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
+from crawlers.storage.joining import Command
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import GivenUpSite, crawl, page, site, worker
+from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import Report, Round
 from tests.support.interleaving import interleaved
@@ -59,15 +61,9 @@ class Store:
         self.database = database
 
     def begin(self, database):
-        return crawls.begin(
-            database,
-            "c",
-            "extlinks",
-            [SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(SITES)],
-            {"settings": {"PAGE_BUDGET": BUDGET}},
-            0.0,
-            hold=lambda number: self.locks.append(WorkerLock(database, number)),
-        )
+        sites = SiteList([SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(SITES)])
+        command = Command("c", "extlinks", {"settings": {"PAGE_BUDGET": BUDGET}}, sites)
+        return crawls.begin(database, command, 0.0, hold=lambda one: self.locks.append(WorkerLock(database, one)))
 
     def close(self):
         for lock in self.locks:

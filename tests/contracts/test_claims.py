@@ -27,8 +27,10 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import FINISHED, INTERRUPTED, RUNNING
 from crawlers.storage.database import Database
+from crawlers.storage.joining import Command
 from crawlers.storage.locks import WorkerLock, is_free
 from crawlers.storage.schema.tables import GivenUpSite, PullRow, crawl, page, pull, site, worker
+from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import ACTIVE, Report
 from tests.support.stored_rows import committed, ended_page, new_page
@@ -87,27 +89,21 @@ class Workers(RuleBasedStateMachine):
         self.ended = Counter()  # commits of each page
         self.is_over = False
         for _ in range(3):
-            self.join(share=3)
+            self.join(processes=3)
 
     # Events -----------------------------------------------------------------------------------------
 
     @precondition(lambda self: not self.is_over and len(self.clients) < MOST_WORKERS)
-    @rule(share=st.integers(1, 3))
-    def join(self, share=1):
+    @rule(processes=st.integers(1, 3))
+    def join(self, processes=1):
         if any(client.is_finishing for client in self.clients):
             return  # refused, see tests/unit/storage/test_crawls.py
         locks = []
-        begun = crawls.begin(
-            self.database,
-            "c",
-            "extlinks",
-            [SiteRow(0, f"http://s{number}.test", 1, None, DELAY_S) for number in range(SITES)],
-            {"settings": {"PAGE_BUDGET": self.budget}},
-            self.now,
-            hold=lambda number: locks.append(WorkerLock(self.database, number)),
-            leader_of=LEADERS.get,
-            share=share,
-        )
+        listed = [SiteRow(0, f"http://s{number}.test", 1, None, DELAY_S) for number in range(SITES)]
+        manifest = {"settings": {"PAGE_BUDGET": self.budget}}
+        command = Command("c", "extlinks", manifest, SiteList(listed, leader_of=LEADERS.get), processes=processes)
+        hold = lambda number: locks.append(WorkerLock(self.database, number))  # noqa: E731
+        begun = crawls.begin(self.database, command, self.now, hold=hold)
         if not begun.resumed:
             self._add_pages(begun)
         client = Client(begun.worker_id, locks[0], self.now)

@@ -5,15 +5,13 @@ from itertools import count
 import pytest
 from sqlalchemy import select
 
-from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.message_tables import ChangedLinks, Message, ReceivedLink, TakenMessage, message
 from crawlers.storage.schema.tables import PageLinks, link
-from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
-from tests.support.stored_rows import committed
+from tests.support.stored_rows import begin, committed
 
 pytestmark = pytest.mark.both_stores
 
@@ -26,7 +24,7 @@ class Links:
 
     def __init__(self, database):
         self.database = database
-        crawl_id = crawls.begin(database, "c", "broad", [SiteRow(0, THERE, 1, None, 0.0)], {}, 0.0).id
+        crawl_id = begin(database, THERE, mission="broad").id
         self.of_site = (crawl_id, THERE, HOME)
         self.write(database, PageLinks(HOME, {ITS: 1}), *(self.message(key, 1) for key in (KNOWN, GONE)))
         self.messages = dict(database.rows(select(message.c.key, message.c.id)))

@@ -15,7 +15,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import crawl
-from tests.support.stored_rows import add_sites, committed, execute
+from tests.support.stored_rows import add_sites, begin, committed, execute
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ class Engine:
         """Begin another crawl, whose frontiers and sites are those from now on."""
         self.held.flush()
         execute(self.database, crawl.update().values(state=crawls.FINISHED))
-        self.crawl_id = crawls.begin(self.database, "test", "test", (), {}, 0.0).id
+        self.crawl_id = begin(self.database).id
         return self
 
     def frontier(self, order=None, rule=None, page_budget=0, patience=NO_PATIENCE, *, records_pulls=False, **limits):

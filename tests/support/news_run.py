@@ -27,14 +27,13 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
-from crawlers.storage import crawls
 from crawlers.storage.news.document_copies import DocumentKeys, Duplicates
 from crawlers.storage.news.iterations import Iterations
 from crawlers.storage.news.stored_rules import replace_rules
 from crawlers.storage.news.stored_sources import list_feeds
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
-from tests.support.stored_rows import committed
+from tests.support.stored_rows import begin, committed
 
 T = TypeVar("T")
 
@@ -78,7 +77,7 @@ class Crawl:
 
     def __init__(self, database, *rules, roots=(), removed=(), learns=False, call=in_process):
         self.database = database
-        begun = crawls.begin(database, "news", "news", [SiteRow(0, SITE, 9, None, 0.0)], {}, NOW)
+        begun = begin(database, SiteRow(0, SITE, 9, None, 0.0), mission="news", now=NOW)
         (row,) = begun.sites
         self.site_id, self.id = row.id, begun.id
         self.writer = Writer(database, batch_s=0.001)

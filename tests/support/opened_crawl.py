@@ -81,10 +81,8 @@ class OpenedCrawl:
         spec = CrawlSpec("test", **{"sites": [SiteLimits(SITE)], **(mission or {})})
         values = quick_settings(url, **settings)
         clock = lambda: self.now  # noqa: E731
-        self.crawl = Crawl(
-            *(values, spec, open_policy, self.inc_value, clock, CrawlControl(self.stopped.append, self._wake)),
-            origin=ORIGIN,
-        )
+        control = CrawlControl(self.stopped.append, self._wake)
+        self.crawl = Crawl(values, spec, open_policy, self.inc_value, clock, control, ORIGIN)
 
     def inc_value(self, key, count=1):
         self.stats[key] += count

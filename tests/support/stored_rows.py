@@ -6,16 +6,17 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.joining import Command
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.tables import EndedPage, NewPage, page
-from crawlers.storage.site_opening import open_sites
+from crawlers.storage.site_opening import SiteList, open_sites
 from crawlers.storage.site_rows import SiteRow
 
 
 def add_sites(database, crawl_id, *sites, now=0.0):
     """Add new or known sites to a crawl; a name stands for a site with default limits."""
     rows = [SiteRow(0, one, 1, None, 0.0) if isinstance(one, str) else one for one in sites]
-    return committed(open_sites, database, crawl_id, rows, now)
+    return committed(open_sites, database, crawl_id, SiteList(rows), now)
 
 
 def execute(database, statement, parameters=None):
@@ -66,7 +67,7 @@ def ended_page(number, state=State.DONE, **more):
 def begin(database, *sites, name="c", mission="m", now=0.0, **settings):
     """Begin, resume or join a crawl; a name stands for a site with default limits, *settings* are recorded."""
     rows = [SiteRow(0, one, 1, None, 0.0) if isinstance(one, str) else one for one in sites]
-    return crawls.begin(database, name, mission, rows, {"settings": settings}, now)
+    return crawls.begin(database, Command(name, mission, {"settings": settings}, SiteList(rows)), now)
 
 
 class NothingPending:

@@ -5,19 +5,18 @@ import json
 from sqlalchemy import insert
 
 from crawlers.items import State
-from crawlers.storage.crawls import begin
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import link, page
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
-from tests.support.stored_rows import execute, new_page, write_rows
+from tests.support.stored_rows import begin, execute, new_page, write_rows
 
 NAMES = ("http://a.test", "http://b.test")
 
 
 def begin_topic(database, name="topic", **terms):
     """Store a crawl, with a topic if there are *terms*; return it with its two sites."""
-    row = begin(database, name, "topic", [SiteRow(0, site, 2, None, 0.0) for site in NAMES], {}, 1.0)
+    row = begin(database, *(SiteRow(0, site, 2, None, 0.0) for site in NAMES), name=name, mission="topic", now=1.0)
     if terms:
         write_rows(database, topic_terms(row.id, terms))
     return row.id, [site.id for site in row.sites]

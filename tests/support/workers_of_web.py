@@ -18,7 +18,7 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
-from crawlers.storage import crawls, messages, workers
+from crawlers.storage import messages, workers
 from crawlers.storage.database import Database
 from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.order_parts import hand_out, parts_of
@@ -28,7 +28,7 @@ from crawlers.storage.schema.tables import link, page, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.frontier_engine import HeldWriter
-from tests.support.stored_rows import add_sites, committed, execute
+from tests.support.stored_rows import add_sites, begin, committed, execute
 
 Name = tuple[int, int]  # place of the site, number of the page
 ROUND_S = 1.0
@@ -129,7 +129,7 @@ class Workers:
         self.places = sites
         self.most_sites = sites if most_sites is None else most_sites
         self.database = Database(url)
-        self.crawl_id = crawls.begin(self.database, "test", "broad", (), {}, self.now).id
+        self.crawl_id = begin(self.database, mission="broad", now=self.now).id
         with self.database.write() as connection:  # else all would wait for its part
             now = workers.server_time(connection)
             assert workers.lose_dead(connection, self.crawl_id, now, None, lambda _: True)

@@ -8,9 +8,10 @@ from sqlalchemy import update
 
 from crawlers.commands.workers import Command
 from crawlers.reports.crawl_overview import crawl_overview
-from crawlers.storage import crawls
+from crawlers.storage import crawls, joining
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, worker
+from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import PAUSE, STOP
 from tests.support.command_here import run_here
@@ -34,7 +35,7 @@ def begun(database, locks):
     def hold(worker_id):
         locks.append(WorkerLock(database, worker_id))
 
-    return crawls.begin(database, "mine", "sitegraph", rows, {"settings": {}}, 0.0, hold=hold)
+    return crawls.begin(database, joining.Command("mine", "sitegraph", {}, SiteList(rows)), 0.0, hold=hold)
 
 
 def lines_of(capsys):

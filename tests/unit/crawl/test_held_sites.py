@@ -11,7 +11,7 @@ from crawlers.crawl import held_sites
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.items import ExternalLink, SiteLimits
 from crawlers.storage.schema.tables import site
-from crawlers.storage.site_opening import open_sites
+from crawlers.storage.site_opening import SiteList, open_sites
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import new_page, write_rows
 
@@ -113,7 +113,8 @@ def sources(begin):
 def new_site(crawl, source):
     """Return a new site of a source that is open, in which a page waits."""
     with crawl.crawl.session.database.write() as connection:
-        (row,) = open_sites(connection, crawl.crawl.session.row.id, [SiteRow(0, "http://new.test", 1, None, 0.0)], 0.0)
+        new = SiteList([SiteRow(0, "http://new.test", 1, None, 0.0)])
+        (row,) = open_sites(connection, crawl.crawl.session.row.id, new, 0.0)
         connection.execute(update(site).where(site.c.id == row.id).values(source_id=source))
     write_rows(crawl.crawl.session.database, new_page(999_999, row.id, url="http://new.test/"))
     return replace(row, source_id=source, is_new=False)

@@ -7,14 +7,15 @@ from sqlalchemy import select, text, update
 
 from crawlers.crawl import membership
 from crawlers.crawl.membership import ROUND_S, SOON_S, Membership
+from crawlers.crawl.spec import CrawlSpec
 from crawlers.reasons import Reason
-from crawlers.storage import crawls, workers
+from crawlers.storage import workers
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
+from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import PullRow, site, worker
-from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import committed, execute, write_rows
+from tests.support.stored_rows import begin, committed, execute, write_rows
 
 AHEAD_S = 100.0  # of the clock of the worker to that of the server
 
@@ -22,19 +23,19 @@ AHEAD_S = 100.0  # of the clock of the worker to that of the server
 class Worker:
     """A worker of a crawl of two sites, and further ones that the test moves; `now` is the time of the server."""
 
-    def __init__(self, database, monkeypatch, **options):
+    def __init__(self, database, monkeypatch, page_budget=0, deadline_s=30.0):
         self.database = database
         self.now = 0.0
         self.locks = []  # the workers whose locks were looked up
         self.jobs = 0  # of the writer
         monkeypatch.setattr(workers, "server_time", lambda connection: self.now)
         monkeypatch.setattr(membership, "is_free", lambda database, number: bool(self.locks.append(number)))
-        rows = [SiteRow(0, f"http://{name}.test", 1, None, 1.0) for name in "ab"]
-        begun = crawls.begin(database, "c", "extlinks", rows, {}, self.now)
+        begun = begin(database, "http://a.test", "http://b.test", mission="extlinks")
         self.slowness_s = 0.0  # of the database in a transaction
         self.id, self.crawl_id, self.sites = begun.worker_id, begun.id, [row.id for row in begun.sites]
-        usual = {"page_budget": 0, "most_sites": 9, "deadline_s": 30.0, "clock": lambda: self.now + AHEAD_S}
-        self.membership = Membership(database, begun.id, begun.worker_id, **usual | options)
+        spec, limit = CrawlSpec("extlinks", page_budget=page_budget), SiteLimit(begun.id, 9)
+        clock = lambda: self.now + AHEAD_S  # noqa: E731
+        self.membership = Membership(database, begun, spec, None, limit, deadline_s, clock)
 
     def run(self, job):
         """Run a job as the writer does."""

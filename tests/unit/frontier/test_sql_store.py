@@ -10,14 +10,13 @@ from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITI
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import QueueEntry, Retry
 from crawlers.items import State
-from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import NewsScoreRow, OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PullRow, UnchangedPage, WaitingPage
-from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.streaming import AMONG
 from crawlers.storage.writer import Writer
+from tests.support.stored_rows import begin
 
 pytestmark = pytest.mark.both_stores
 
@@ -27,7 +26,7 @@ FAILED = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 
 
 @pytest.fixture
 def store(database):
-    crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+    begin(database, "http://a.test")
     writer = Writer(database)
     yield SqlFrontierStore(database, writer, 1, looks_back=True)
     writer.close()

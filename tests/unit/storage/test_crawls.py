@@ -7,9 +7,10 @@ from sqlalchemy import delete, select
 
 from crawlers.errors import ConfigError, CrawlEnded, StoreError
 from crawlers.storage import crawls, workers
+from crawlers.storage.joining import Command
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site, worker
-from crawlers.storage.site_opening import found_site
+from crawlers.storage.site_opening import SiteList, found_site
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import leave
 from tests.support.stored_rows import add_sites, committed, execute, write_changes_of
@@ -19,8 +20,12 @@ B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 MANIFEST = {"settings": {"RULE": "roundrobin", "MAX_LEVEL": None, "TAGS": ["a"]}, "seeds": ["http://a.test"]}
 
 
-def begin(database, *sites, name="daily", mission="sitegraph"):
-    return crawls.begin(database, name, mission, sites, MANIFEST, 5.0)
+COMMAND = Command("daily", "sitegraph", MANIFEST, SiteList([A]))
+
+
+def begin(database, *sites, now=5.0, keeps=None, hold=lambda number: None, **changes):
+    command = replace(COMMAND, **{"sites": SiteList(sites, keeps=keeps)} | changes)
+    return crawls.begin(database, command, now, hold=hold)
 
 
 @pytest.mark.both_stores
@@ -43,19 +48,19 @@ def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_on
 )
 def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(database, setting, today):
     rules = {"RULE": "ucb1", "URL_NORMALIZATION": "[]"}
-    crawls.begin(database, "c", "m", [A], {"settings": rules | {"URL_IGNORED_PARAMETERS": "['utm_*']"}}, 0.0)
-    with pytest.raises(ConfigError, match=rf"^{setting}=.*the unfinished crawl c began with {setting}=.*CRAWL=another"):
-        crawls.begin(database, "c", "m", [A], {"settings": {setting: today}}, 1.0)
-    assert crawls.begin(database, "c", "m", [A], {"settings": {"RULE": "gittins"}}, 1.0).resumed
+    begin(database, A, manifest={"settings": rules | {"URL_IGNORED_PARAMETERS": "['utm_*']"}})
+    with pytest.raises(ConfigError, match=rf"^{setting}=.*unfinished crawl daily began with {setting}=.*CRAWL=another"):
+        begin(database, A, manifest={"settings": {setting: today}})
+    assert begin(database, A, manifest={"settings": {"RULE": "gittins"}}).resumed
 
 
 @pytest.mark.parametrize("tags", ["a", "a,area,frame", "['area', 'a', 'meta']"])
 def test_tags_of_links_cannot_be_changed_but_written_otherwise(database, tags):
     def run(tags):
-        return crawls.begin(database, "c", "m", [A], {"settings": {"LINK_TAGS": tags}}, 0.0)
+        return begin(database, A, manifest={"settings": {"LINK_TAGS": tags}})
 
     run("a, Area")
-    with pytest.raises(ConfigError, match=r"^LINK_TAGS=.*the unfinished crawl c began with LINK_TAGS=a, Area; give"):
+    with pytest.raises(ConfigError, match=r"^LINK_TAGS=.*unfinished crawl daily began with LINK_TAGS=a, Area; give"):
         run(tags)
     assert run(["area", "a"]).resumed
 
@@ -68,7 +73,7 @@ def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(dat
 
     def resumed(*sites, domain=""):
         keeps = (lambda row: row.site.endswith(domain) and not row.start_url) if domain else None
-        again = crawls.begin(database, "daily", "sitegraph", sites, MANIFEST, 7.0, keeps=keeps)
+        again = begin(database, *sites, now=7.0, keeps=keeps)
         opened = database.scalars(select(site.c.site).where(site.c.is_open).order_by(site.c.id))
         assert [row.site for row in again.sites] == opened
         assert again.excluded == {"http://a.test", "http://b.test", "http://sport.a.test"}.difference(opened)
@@ -100,8 +105,7 @@ class Holder:
         self.locks = {}
 
     def begin(self, *sites, **options):
-        command = {"name": "daily", "mission": "sitegraph", "sites": sites, "manifest": MANIFEST, "now": 5.0}
-        return crawls.begin(self.database, hold=self.hold, **command | options)
+        return begin(self.database, *sites, hold=self.hold, **options)
 
     def hold(self, worker_id):
         self.locks[worker_id] = WorkerLock(self.database, worker_id)
@@ -163,16 +167,22 @@ def test_crawl_of_dead_workers_is_resumed_at_once(database, holder):
         ({"mission": "extlinks"}, "unfinished crawl of the mission sitegraph, not extlinks; give this crawl another"),
         ({"manifest": {"settings": {"RULE": "ucb1"}}}, "RULE=ucb1: give RULE=roundrobin to join the crawl daily of"),
         ({"can_be_joined": False}, r"is being run by process \d+ on .*, and sitegraph is a spider of your own, which"),
-        ({"sites": (A,)}, "http://b.test is missing from the list of sites; give the same sites to join the crawl"),
-        ({"sites": (A, B, C)}, "http://c.test is not one of its sites; give the same sites to join the crawl daily"),
-        ({"sites": (C,)}, "http://a.test is missing"),  # the first difference of several
+        (
+            {"sites": SiteList([A])},
+            "http://b.test is missing from the list of sites; give the same sites to join the crawl",
+        ),
+        (
+            {"sites": SiteList([A, B, C])},
+            "http://c.test is not one of its sites; give the same sites to join the crawl",
+        ),
+        ({"sites": SiteList([C])}, "http://a.test is missing"),  # the first difference of several
     ],
 )
 def test_other_command_does_not_join(database, holder, options, sentence):
     holder.begin(A, B)
     before = everything(database)
     with pytest.raises(ConfigError, match=sentence):
-        holder.begin(**{"sites": (A, B)} | options)
+        holder.begin(A, B, **options)
     assert everything(database) == before
 
 
@@ -221,7 +231,7 @@ def test_mistake_leaves_no_worker(database, holder):
         raise ConfigError("no")
 
     with pytest.raises(ConfigError):
-        crawls.begin(database, "daily", "sitegraph", [A], MANIFEST, 5.0, hold=refuse)
+        begin(database, A, hold=refuse)
     assert [len(rows) for rows in everything(database)] == [0] * 5
 
 

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import event
 
-from crawlers.storage import crawls, workers
+from crawlers.storage import workers
 from crawlers.storage.order_parts import hand_out, parts_of
 from crawlers.storage.schema.score_tables import OrderTotalsRow
-from tests.support.stored_rows import committed, write_rows
+from tests.support.stored_rows import begin, committed, write_rows
 
 EVERY_S = 2.0
 
@@ -16,7 +16,7 @@ class Parts:
 
     def __init__(self, database):
         self.database = database
-        begun = crawls.begin(database, "one", "broad", [], {}, 0.0)
+        begun = begin(database, name="one", mission="broad")
         self.crawl_id, self.first = begun.id, begun.worker_id
         self.shares = {}
         self.asked = []

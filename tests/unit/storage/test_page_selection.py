@@ -6,7 +6,9 @@ from sqlalchemy import select, text
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage import crawls, page_selection
+from crawlers.storage.joining import Command
 from crawlers.storage.schema.tables import site
+from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import new_page, write_rows
 
@@ -34,7 +36,8 @@ def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(d
     def run(letters, max_level=None):
         selection = Letters(letters)
         row = SiteRow(0, "http://a.test", 2, max_level, 1.0)
-        begun = crawls.begin(database, "daily", "sitegraph", [row], {}, 5.0, selection=selection)
+        command = Command("daily", "sitegraph", {}, SiteList([row], selection=selection))
+        begun = crawls.begin(database, command, 5.0)
         return selection.judged, begun.has_grown
 
     def states():

@@ -5,6 +5,8 @@ from sqlalchemy import text
 
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
+from crawlers.storage.joining import Command
+from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.stored_features import stored_link_prior
 from tests.support.stored_rows import read
@@ -13,8 +15,8 @@ A = SiteRow(0, "http://a.test", 1, None, 0.0)
 FIRST, OTHER = {"anchor": {"news": 0.5, "новости": 0.1}}, {"url": {"old": -0.25}}
 
 
-def begin(database, weights, **options):
-    return crawls.begin(database, "c", "extlinks", [A], {}, 0.0, link_prior=weights, **options)
+def begin(database, weights):
+    return crawls.begin(database, Command("c", "extlinks", {}, SiteList([A])), 0.0, link_prior=weights)
 
 
 def kept(database, crawl_id):

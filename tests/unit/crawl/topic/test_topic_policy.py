@@ -7,17 +7,17 @@ import pytest
 from crawlers.algorithms.topic.terms import Terms
 from crawlers.crawl.topic.topic_policy import TopicPolicy
 from crawlers.errors import ConfigError
-from crawlers.storage import crawls
 from crawlers.storage.topic.topics import terms_of
 from crawlers.storage.writer import Writer
+from tests.support.stored_rows import begin
 
 
 def settings(word):
-    return {"settings": {"TOPIC": f'[{{"{word}": 1.0}}, [], [1.0, 0, 0, 0], "en"]'}}
+    return {"TOPIC": f'[{{"{word}": 1.0}}, [], [1.0, 0, 0, 0], "en"]'}
 
 
 def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(sqlite):
-    crawl_id = crawls.begin(sqlite, "topic", "topic", [], settings("one"), 1e9).id
+    crawl_id = begin(sqlite, mission="topic", now=1e9, **settings("one")).id
     with closing(Writer(sqlite)) as writer:
         first = TopicPolicy(sqlite, writer, crawl_id, Terms("en"))
         assert not first.is_ready
@@ -31,4 +31,4 @@ def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(sql
         later = TopicPolicy(sqlite, writer, crawl_id, Terms("en"))
         assert later.is_ready
         later.forget()
-    assert crawls.begin(sqlite, "topic", "topic", [], settings("two"), 1e9).id == crawl_id, "it may have another topic"
+    assert begin(sqlite, mission="topic", now=1e9, **settings("two")).id == crawl_id, "it may have another topic"

@@ -15,6 +15,7 @@ from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.storage import crawls
+from crawlers.storage.joining import Command
 from crawlers.storage.queries import crawl_named, crawl_numbered
 from crawlers.storage.result_folders import claimed_folder
 from crawlers.storage.schema.message_tables import message
@@ -31,6 +32,7 @@ from crawlers.storage.schema.tables import (
     site,
     worker,
 )
+from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.topic_store import add_links, add_page
@@ -50,7 +52,8 @@ class Stored:
         self.database = database
         settings = {"USER_AGENT": "crawlers/1", "RESULT_FOLDER": "out", "WARC_FILE": "all.warc.gz", "PAGE_BUDGET": 0}
         manifest = {"settings": settings, "further_settings": {"GRAPH_FORMATS": ["gexf"]}}
-        begun = crawls.begin(database, "mine", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], manifest, 0.0)
+        sites = SiteList([SiteRow(0, SITE, 1, 3, 0.0)])
+        begun = crawls.begin(database, Command("mine", "sitegraph", manifest, sites), 0.0)
         self.id, self.site = begun.id, begun.sites[0].id
         self.change(site, robots_status=200, robots_text=ROBOTS, robots_at=1.0)
         self.add(1, "/", level=0, found_on=None)
