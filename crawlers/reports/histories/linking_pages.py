@@ -7,7 +7,7 @@ the number of pages, not of links: an index by target would make storing links s
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sqlalchemy import select
 
@@ -65,7 +65,7 @@ class Holder(NamedTuple):
 def linking_steps(
     connection: Connection, crawl_id: int, subject: Subject, after: Position | None = None
 ) -> Iterator[Step]:
-    """Yield rows of `Holder` in the order of their pages; each step ends with a whole page."""
+    """Yield rows whose cells are a `Holder`, in the order of their pages; each step ends with a whole page."""
     columns = (page.c.url, page.c.fetched_at, page.c.moved_to)
     was_read = (page.c.fetched_at.is_not(None),)
     for pages, position in page_steps(connection, crawl_id, Filters(), after, columns, was_read, _WITH_LINKS):
@@ -87,7 +87,7 @@ def linking_facts(database: Database, crawl_id: int, subject: Subject, is_over: 
     with database.read() as connection:
         for step in linking_steps(connection, crawl_id, subject):
             for row in step.rows:
-                one = Holder(*row.cells)  # type: ignore[arg-type]
+                one = cast("Holder", row.cells)
                 if one.position == REDIRECT:
                     redirects.append(one)
                 else:
@@ -157,7 +157,7 @@ def _rows(connection: Connection, subject: Subject, pages: Sequence[Any]) -> Ite
         if one.moved_to in targets:
             contexts.append((0, "", REDIRECT))
         for links, anchor, position in contexts:
-            yield Row(tuple(Holder(one.url, one.level, links, anchor, position, one.fetched_at)), place)
+            yield Row(Holder(one.url, one.level, links, anchor, position, one.fetched_at), place)
 
 
 _Contexts = dict[int, list[tuple[int, str, str]]]  # (links, text, place) by page

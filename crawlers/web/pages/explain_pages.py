@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from crawlers.reports.catalogue.index_walk import POSITIONS, Position
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
-from crawlers.reports.histories.linking_pages import Holder, linking_place, linking_steps
+from crawlers.reports.histories.linking_pages import linking_place, linking_steps
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.link_removal import deleted_links
@@ -91,7 +91,7 @@ def _links(request: Request, crawl: NamedCrawl, url: str, subject: Subject, afte
         part = slice_of(steps, ROWS, TimeLimit(SEARCH_S))
         cursor = Position(*part.cursor) if part.cursor is not None else None
         return {
-            "holders": [Holder(*row.cells) for row in part.rows],  # type: ignore[arg-type]
+            "holders": [row.cells for row in part.rows],
             "following": urlencode({"url": url, "after": cursor_text(cursor)}) if cursor is not None else "",
             "is_partial": part.is_partial,
             "place": linking_place(connection, crawl.id, cursor) if cursor is not None else None,

@@ -8,7 +8,7 @@ from crawlers.items import State
 from crawlers.reports.catalogue.index_walk import Position
 from crawlers.reports.catalogue.report import rows_of, slice_of
 from crawlers.reports.histories.history import Subject, fact_lines
-from crawlers.reports.histories.linking_pages import Holder, linking_facts, linking_steps
+from crawlers.reports.histories.linking_pages import linking_facts, linking_steps
 from crawlers.storage.schema.score_tables import LinkTextRow
 from crawlers.storage.schema.tables import LinkContextRow
 from tests.support.stored_rows import write_rows
@@ -32,7 +32,7 @@ def crawl_id(database):
 
 def found(database, crawl_id, subject):
     with database.read() as connection:
-        return [Holder(*row.cells) for row in rows_of(linking_steps(connection, crawl_id, subject))]
+        return [row.cells for row in rows_of(linking_steps(connection, crawl_id, subject))]
 
 
 def test_text_and_place_of_a_link_are_told_if_they_are_stored(database, crawl_id):
@@ -51,7 +51,7 @@ def test_search_that_is_interrupted_goes_on_where_it_was(database, crawl_id):
         if part.cursor is None:
             break
         after = Position(*part.cursor)
-    assert [Holder(*row.cells) for row in rows] == found(database, crawl_id, Subject((1,)))
+    assert [row.cells for row in rows] == found(database, crawl_id, Subject((1,)))
 
 
 def test_search_without_time_says_how_far_it_came(database, crawl_id):
