@@ -30,12 +30,12 @@ from crawlers.inputs.text_file import shortened_list
 from crawlers.items import Seed
 from crawlers.options.file_kinds import HTML, PICTURE
 from crawlers.reports.figures import draw_map
-from crawlers.reports.ranked_tables import PAGERANK, TOP, write_ranked
+from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
 from crawlers.storage.crawl_results import has_pages, latest_with_pages
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.files.writable import check_file
-from crawlers.storage.importance import KEEPERS, top_pages, totals_of
+from crawlers.storage.importance import KEEPERS, totals_of, weights_of_crawl
 from crawlers.storage.pagerank import StoredPageRank
 from crawlers.storage.queries import crawl_named, sites_of
 from crawlers.storage.result_folders import free_folder, recorded_folder
@@ -198,23 +198,27 @@ def _draw(
 def _write_top(target: _Target, number: int, sites: Sequence[int], share: float | None) -> None:
     """Write the most important pages, by PageRank with that virtual *share*, or else as the crawl measured them."""
     database, crawl, path = target.database, target.crawl, target.folder / "top.csv"
-    if share is not None:
-        ranks = StoredPageRank(database, crawl.id, 1.0 - share)
-        if not ranks:
-            raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
-        written = write_ranked(path, (PAGERANK, *TOP), ((rank, *page) for rank, page in ranks.top(number, sites)))
-        pages = f"the {counted(written, 'page')} of the highest PageRank"
-        print(f"{path}: {pages} (bound on the total error: {ranks.error_bound:.1e})")
-        return
+    ranks = None if share is None else StoredPageRank(database, crawl.id, 1.0 - share)
+    if ranks is not None and not ranks:
+        raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
     with database.read() as connection:
         totals = totals_of(connection, crawl.id)
-    if totals is None:
-        raise ConfigError(
-            f"the crawl {crawl.name} (number {crawl.id}) has not measured the importance of pages; crawls with ORDER="
-            f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do; --pagerank ranks the pages of any crawl"
-        )
-    written = write_ranked(path, TOP, top_pages(database, crawl.id, totals, number, sites))
-    print(f"{path}: the {written:,} most important {plural(written, 'page')}")
+        if ranks is not None:
+            pages = best_pages(connection, totals, ranks.best(connection, number, sites), number)
+            written = write_ranked(path, (PAGERANK, *TOP), pages)
+            about = f"{counted(written, 'page')} of the highest PageRank"
+        elif totals is not None:
+            weights = weights_of_crawl(connection, crawl.id, totals, sites)
+            pages = best_pages(connection, totals, weights, number)
+            written = write_ranked(path, TOP, (page[1:] for page in pages))
+            about = f"{written:,} most important {plural(written, 'page')}"
+        else:
+            raise ConfigError(
+                f"the crawl {crawl.name} (number {crawl.id}) has not measured the importance of pages; crawls with "
+                f"ORDER={', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do; --pagerank ranks the pages of any crawl"
+            )
+    bound = "" if ranks is None else f" (bound on the total error: {ranks.error_bound:.1e})"
+    print(f"{path}: the {about}{bound}")
 
 
 def _write_fragment(target: _Target, opts: argparse.Namespace) -> None:

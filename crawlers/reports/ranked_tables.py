@@ -6,34 +6,52 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from sqlalchemy import func, select
+
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.renderers import csv_lines
 from crawlers.reports.catalogue.report import rows_of
-from crawlers.reports.catalogue.score_reports import TopicPages
+from crawlers.reports.catalogue.score_reports import ImportantPages, TopicPages, by_score
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.files.atomic import replacing
+from crawlers.storage.importance import weight_of_page
+from crawlers.storage.schema.score_tables import page_change
+from crawlers.storage.schema.tables import link, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from sqlalchemy import Connection, Subquery
+
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.database import Database
+    from crawlers.storage.importance import Totals
 
 RANK = Column("rank", "Rank", Kind.NUMBER)
 PAGERANK = Column("pagerank", "PageRank", Kind.DECIMAL)
-TOP = (  # the fields of `TopPage`
-    Column("importance", "Importance", Kind.DECIMAL),
-    Column("url", "URL", Kind.URL),
-    Column("site", "Site"),
-    Column("title", "Title"),
-    Column("level", "Level", Kind.NUMBER),
-    Column("status", "HTTP status", Kind.NUMBER),
-    Column("first_seen", "First seen", Kind.TIME),
-    Column("last_seen", "Last seen", Kind.TIME),
+TOP = (
+    *ImportantPages.columns,
     Column("changes", "Changes", Kind.NUMBER),
     Column("in_degree", "Linking pages", Kind.NUMBER),
 )
+
+
+def best_pages(connection: Connection, totals: Totals | None, scores: Subquery, number: int) -> Iterator[Cells]:
+    """Yield the score of each of the *number* pages with the highest *scores*, best first, with the cells of `TOP`.
+
+    *totals* are those of the crawl. No rows are kept in memory. To count inlinks it reads all links of the store once.
+    """
+    best = select(scores.c.score).order_by(scores.c.score.desc()).offset(number - 1).limit(1).scalar_subquery()
+    chosen = select(scores).where(scores.c.score >= func.coalesce(best, 0.0)).cte("chosen")
+    of_chosen = (link.c.target_id.in_(select(chosen.c.page_id)), link.c.source_id != link.c.target_id)
+    inward = select(link.c.target_id, func.count().label("pages")).where(*of_chosen).group_by(link.c.target_id).cte()
+    changes = select(func.count()).where(page_change.c.page_id == page.c.id).scalar_subquery()
+    about = (*ImportantPages().values[1:], changes, func.coalesce(inward.c.pages, 0))
+    pages = by_score(chosen, weight_of_page(connection, totals), *about)
+    statement = pages.outerjoin(inward, inward.c.target_id == page.c.id).limit(number)
+    for score, weight, *cells in connection.execution_options(stream_results=True).execute(statement):
+        yield (score, None if totals is None or weight is None else totals.share(weight), *cells)
 
 
 def write_ranked(path: Path, columns: Sequence[Column], rows: Iterable[Cells]) -> int:

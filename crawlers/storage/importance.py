@@ -7,9 +7,9 @@ depend on the processor.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import BigInteger, Float, column, text
+from sqlalchemy import BigInteger, Float, column, null, text
 
 from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
@@ -17,7 +17,7 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import Connection, Subquery, TextClause
+    from sqlalchemy import ColumnElement, Connection, Subquery, TextClause
 
     from crawlers.storage.database import Database
 
@@ -46,21 +46,6 @@ _READ = f"SELECT count(*) FROM {_OF_CRAWL}"  # noqa: S608
 _SUM = f"SELECT sum({_WEIGHT}) FROM {_OF_CRAWL}"  # noqa: S608 - constants of ours
 _RANK = f"SELECT count(*) FILTER (WHERE {_WEIGHT} > :weight) + 1, count(*) FROM {_OF_CRAWL}"  # noqa: S608
 _ROW = f"SELECT {_CASH} AS cash, i.queue, {_WEIGHT} AS weight FROM {_PAGES} WHERE i.page_id = :page"  # noqa: S608
-# Only pages that may be among the first are joined with `page`.
-_CHOSEN = f"""
-    SELECT i.page_id, {_WEIGHT} FROM {_OF_CRAWL} {{sites}} AND {_WEIGHT} >= coalesce(
-        (SELECT {_WEIGHT} AS weight FROM {_OF_CRAWL} {{sites}} ORDER BY weight DESC LIMIT 1 OFFSET :last), 0)"""  # noqa: S608
-_LISTED = f"""
-    WITH chosen (page_id, score) AS ({{chosen}}), inward AS (
-        SELECT target_id, count(*) AS pages FROM link
-        WHERE target_id IN (SELECT page_id FROM chosen) AND source_id <> target_id GROUP BY target_id
-    )
-    SELECT chosen.score, {_WEIGHT}, p.url, s.site, p.title, p.level, p.status, p.found_at, p.fetched_at,
-        (SELECT count(*) FROM page_change c WHERE c.page_id = p.id), coalesce(inward.pages, 0)
-    FROM chosen JOIN page p ON p.id = chosen.page_id JOIN site s ON s.id = p.site_id
-    LEFT JOIN inward ON inward.target_id = p.id LEFT JOIN importance i ON i.page_id = p.id {_BASES}
-    ORDER BY chosen.score DESC, p.url {{collation}} LIMIT :number"""  # noqa: S608
-
 DECIMALS = 12  # of measures, so that the order of summation does not show in the files
 
 
@@ -88,21 +73,6 @@ class Standing(NamedTuple):
     importance: float | None  # None = not read yet
     rank: tuple[int, int] | None  # from 1, shared by equally important pages; and the number of pages read
     cash: float
-
-
-class TopPage(NamedTuple):
-    """One of the most important pages; times in seconds since 1970."""
-
-    importance: float | None  # None = the crawl's order stores none
-    url: str
-    site: str
-    title: str | None
-    level: int
-    status: int | None
-    first_seen: float
-    last_seen: float | None
-    changes: int
-    in_degree: int  # number of other pages that link here
 
 
 def _query(connection: Connection, statement: str) -> TextClause:
@@ -133,11 +103,23 @@ def shares_of_site(database: Database, site_id: int, totals: Totals) -> Iterator
             yield page_id, weight / totals.weight
 
 
-def weights_of_crawl(connection: Connection, crawl_id: int, totals: Totals) -> Subquery:
-    """Return the query for `page_id` and `weight` of the pages of a crawl that were read, see `Totals.share`."""
-    weights = _query(connection, f"SELECT i.page_id AS page_id, {_WEIGHT} AS weight FROM {_OF_CRAWL}")  # noqa: S608
+def weights_of_crawl(connection: Connection, crawl_id: int, totals: Totals, sites: Sequence[int] = ()) -> Subquery:
+    """Return the query for `page_id` and `score` of the pages of a crawl, or of its *sites*, that were read.
+
+    The score is a weight, see `Totals.share`.
+    """
+    of_sites = f"AND i.site_id IN ({', '.join(map(str, sites))})" if sites else ""
+    weights = _query(connection, f"SELECT i.page_id, {_WEIGHT} AS score FROM {_OF_CRAWL} {of_sites}")  # noqa: S608
     bound = weights.bindparams(crawl=crawl_id, **totals.values)
-    return bound.columns(column("page_id", BigInteger), column("weight", Float)).subquery("weighed")
+    return bound.columns(column("page_id", BigInteger), column("score", Float)).subquery("weighed")
+
+
+def weight_of_page(connection: Connection, totals: Totals | None) -> ColumnElement[Any]:
+    """Return the weight of the page of a row of `page`; NULL if it was not read, or the crawl has no *totals*."""
+    if totals is None:
+        return null()
+    weight = _query(connection, f"SELECT {_WEIGHT} FROM {_PAGES} WHERE i.page_id = page.id AND i.queue = 1")  # noqa: S608
+    return weight.bindparams(**totals.values).columns(column("weight", Float)).scalar_subquery()
 
 
 def standing(connection: Connection, crawl_id: int, page_id: int) -> Standing | None:
@@ -153,33 +135,3 @@ def standing(connection: Connection, crawl_id: int, page_id: int) -> Standing | 
     values = {"crawl": crawl_id, "weight": row.weight, **totals.values}
     rank, pages = connection.execute(_query(connection, _RANK), values).one()
     return Standing(totals.share(row.weight), (rank, pages), row.cash)
-
-
-def top_pages(
-    database: Database, crawl_id: int, totals: Totals, number: int, sites: Sequence[int] = ()
-) -> Iterator[TopPage]:
-    """Yield the *number* most important pages of a crawl, or of its *sites*, best first; ties are sorted by URL.
-
-    The database sorts, and no rows are kept in memory. To count inlinks it reads all links of the store once.
-    """
-    of_sites = f"AND i.site_id IN ({', '.join(map(str, sites))})" if sites else ""
-    chosen = _CHOSEN.format(sites=of_sites)
-    with database.read() as connection:
-        for _, page in listed_pages(connection, totals, chosen, number, crawl=crawl_id, last=number - 1):
-            yield page
-
-
-def listed_pages(
-    connection: Connection, totals: Totals | None, chosen: str, number: int, **values: object
-) -> Iterator[tuple[float, TopPage]]:
-    """Yield (score, page) of the *number* pages with the highest scores, best first; ties are sorted by URL.
-
-    *chosen* is a query for page numbers and scores, with the parameters *values*.
-    """
-    weighed = (totals or Totals(0.0, ENDLESS, (0.0, 0.0))).values
-    collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
-    statement = _query(connection, _LISTED.format(chosen=chosen, collation=collation))
-    streamed = connection.execution_options(stream_results=True)
-    for score, weight, *about in streamed.execute(statement, {"number": number, **weighed, **values}):
-        importance = None if totals is None or weight is None else totals.share(weight)
-        yield score, TopPage(importance, *about)

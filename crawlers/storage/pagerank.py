@@ -13,21 +13,20 @@ from array import array
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sqlalchemy import BigInteger, Float, column, text
 
 from crawlers.algorithms.ranking.link_ranks import pagerank
 from crawlers.items import State
-from crawlers.storage.importance import listed_pages, totals_of
 from crawlers.storage.redirect_chains import final_target
 from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from scipy.sparse import csr_array
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Subquery
 
     from crawlers.storage.database import Database
-    from crawlers.storage.importance import TopPage
 
 # Bound of the sum of all errors. The relative error of each rank is about the same, so that ranks that differ
 # within DIGITS are ordered correctly, and equal pages have equal ranks.
@@ -40,12 +39,11 @@ _PAGES = f"""
 # Page numbers are reserved in blocks, so only simultaneous crawls have numbers in between.
 _LINKS = "SELECT source_id, target_id FROM link WHERE source_id BETWEEN :first AND :last"
 _RANKS = {
-    "sqlite": "SELECT CAST(key AS INTEGER) AS id, value AS pagerank FROM json_each(:ranks)",
+    "sqlite": "SELECT CAST(key AS INTEGER) AS page_id, value AS score FROM json_each(:ranks)",
     "postgresql": """
-        SELECT CAST(key AS bigint) AS id, CAST(value AS double precision) AS pagerank
+        SELECT CAST(key AS bigint) AS page_id, CAST(value AS double precision) AS score
         FROM json_each_text(CAST(:ranks AS json))""",
 }
-_CHOSEN = "SELECT r.id, r.pagerank FROM ({ranks}) AS r"
 
 
 class StoredPageRank:
@@ -55,7 +53,6 @@ class StoredPageRank:
     """
 
     def __init__(self, database: Database, crawl_id: int, damping: float) -> None:
-        self._database = database
         self._crawl_id = crawl_id
         self._places: dict[int, int] = {}  # of the pages that were read or wait, in the matrix of links
         self._moves: dict[int, int] = {}
@@ -72,18 +69,16 @@ class StoredPageRank:
         """Return the PageRank of *page*, rounded to DIGITS digits."""
         return float(f"{self._ranks[self._places[page]]:.{DIGITS}g}")
 
-    def top(self, number: int, sites: Collection[int] = ()) -> Iterator[tuple[float, TopPage]]:
-        """Yield the *number* pages with the highest rank, of all or of *sites*, each behind its rank, best first.
+    def best(self, connection: Connection, number: int, sites: Collection[int] = ()) -> Subquery:
+        """Return the query for `page_id` and `score` of the *number* pages with the highest rank, or of *sites*.
 
-        Ties are sorted by URL. The ranks of a crawl add up to 1.
+        Further pages with the least of these ranks are among them. The ranks of a crawl add up to 1.
         """
         listed = [page for page, site in zip(self._read, self._sites, strict=True) if not sites or site in sites]
         least = min(heapq.nlargest(number, map(self.rank, listed)), default=0.0)
         ranks = {page: rank for page in listed if (rank := self.rank(page)) >= least}
-        with self._database.read() as connection:
-            chosen = _CHOSEN.format(ranks=_RANKS[connection.dialect.name])
-            totals = totals_of(connection, self._crawl_id)
-            yield from listed_pages(connection, totals, chosen, number, ranks=json.dumps(ranks))
+        query = text(_RANKS[connection.dialect.name]).bindparams(ranks=json.dumps(ranks))
+        return query.columns(column("page_id", BigInteger), column("score", Float)).subquery("ranked")
 
     def _load_pages(self, connection: Connection) -> None:
         for page, state, site, moved_to in streamed(connection, _PAGES, crawl=self._crawl_id):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select, true
 
 from crawlers.algorithms.topic.vectors import distance_relevance
-from crawlers.reports.catalogue.conditions import BROAD, TOPIC, is_wanted_site, of_page
+from crawlers.reports.catalogue.conditions import BROAD, TOPIC, by_code_points, is_wanted_site, of_page
 from crawlers.reports.catalogue.index_walk import PLACES, in_order, place_of, value_steps
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import ComputedReport, Group, Report, Row, Step
@@ -19,7 +19,7 @@ from crawlers.storage.schema.tables import page, site
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
     from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.report import Cursor, Related
@@ -107,16 +107,16 @@ class ImportantPages(ComputedReport):
         if totals is None:
             return
         weighed = weights_of_crawl(connection, crawl_id, totals)
-        statement = (
-            select(weighed.c.weight, *self.values[1:])
-            .join(page, page.c.id == weighed.c.page_id)
-            .join(site, site.c.id == page.c.site_id)
-            .where(is_wanted_site(crawl_id, filters), *self.met(filters))
-            .order_by(weighed.c.weight.desc(), page.c.id)
-            .limit(self.most + 1)
-        )
+        conditions = (is_wanted_site(crawl_id, filters), *self.met(filters))
+        statement = by_score(weighed, *self.values[1:]).where(*conditions).limit(self.most + 1)
         for weight, *about in connection.execute(statement):
             yield (totals.share(weight), *about)
 
     def related(self, cells: Cells) -> Related | None:
         return links_to(cells[1])
+
+
+def by_score(scores: FromClause, *values: ColumnElement[Any]) -> Select[Any]:
+    """Return the query for the score and the *values* of the pages in *scores*, the best first, equal ones by URL."""
+    pages = select(scores.c.score, *values).join(page, page.c.id == scores.c.page_id)
+    return pages.join(site, site.c.id == page.c.site_id).order_by(scores.c.score.desc(), by_code_points(page.c.url))

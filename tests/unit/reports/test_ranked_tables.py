@@ -1,7 +1,6 @@
 """Tables of pages by importance, PageRank or similarity."""
 
-from crawlers.reports.ranked_tables import PAGERANK, TOP, write_ranked, write_topic_list
-from crawlers.storage.importance import TopPage
+from crawlers.reports.ranked_tables import TOP, write_ranked, write_topic_list
 from crawlers.storage.schema.score_tables import RelevanceRow
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page, begin_topic
@@ -9,23 +8,14 @@ from tests.support.topic_store import add_page, begin_topic
 
 def test_pages_have_their_rank_and_times_that_spreadsheets_read(tmp_path):
     pages = [
-        TopPage(0.25, "http://a.test/", "http://a.test", "=Home", 0, 200, 1e9, 1e9 + 1, 2, 7),
-        TopPage(0.125, "http://b.test/", "http://b.test", None, 1, None, 1e9, None, 0, 0),
+        (0.25, "http://a.test/", "=Home", 0, 200, 1e9, 1e9 + 1, "http://a.test", 2, 7),
+        (None, "http://b.test/", None, 1, None, 1e9, None, "http://b.test", 0, 0),
     ]
     assert write_ranked(tmp_path / "top.csv", TOP, pages) == 2
     assert (tmp_path / "top.csv").read_text("utf-8").splitlines() == [
-        "rank,importance,url,site,title,level,status,first_seen,last_seen,changes,in_degree",
-        "1,0.25,http://a.test/,http://a.test,'=Home,0,200,2001-09-09 01:46:40,2001-09-09 01:46:41,2,7",
-        "2,0.125,http://b.test/,http://b.test,,1,,2001-09-09 01:46:40,,0,0",
-    ]
-
-
-def test_pagerank_is_next_to_importance_which_may_be_unknown(tmp_path):
-    page = TopPage(None, "http://a.test/", "http://a.test", "Home", 0, 200, 1e9, 1e9 + 1, 2, 7)
-    assert write_ranked(tmp_path / "top.csv", (PAGERANK, *TOP), [(0.25, *page)]) == 1
-    assert (tmp_path / "top.csv").read_text("utf-8").splitlines() == [
-        "rank,pagerank,importance,url,site,title,level,status,first_seen,last_seen,changes,in_degree",
-        "1,0.25,,http://a.test/,http://a.test,Home,0,200,2001-09-09 01:46:40,2001-09-09 01:46:41,2,7",
+        "rank,importance,url,title,level,status,found_at,requested_at,site,changes,in_degree",
+        "1,0.25,http://a.test/,'=Home,0,200,2001-09-09 01:46:40,2001-09-09 01:46:41,http://a.test,2,7",
+        "2,,http://b.test/,,1,,2001-09-09 01:46:40,,http://b.test,0,0",
     ]
 
 

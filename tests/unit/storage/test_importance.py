@@ -2,7 +2,8 @@
 
 import pytest
 
-from crawlers.storage.importance import shares_of_site, standing, top_pages, totals_of
+from crawlers.reports.ranked_tables import best_pages
+from crawlers.storage.importance import shares_of_site, standing, totals_of, weights_of_crawl
 from tests.support.scored_store import A, B, Linked, store
 from tests.support.stored_rows import read
 
@@ -46,8 +47,10 @@ def test_standing_has_the_cash_of_the_order(database):
 def test_other_crawls_are_excluded(database):
     store(database, PAGES, name="first")
     crawl = store(database, [Linked(f"{A}/only", (f"{A}/only",))], name="second")
-    top = top_pages(database, crawl.id, read(totals_of, database, crawl.id), 9)
-    assert [page.url for page in top] == [f"{A}/only"]
+    with database.read() as connection:
+        totals = totals_of(connection, crawl.id)
+        weights = weights_of_crawl(connection, crawl.id, totals)
+        assert [page[2] for page in best_pages(connection, totals, weights, 9)] == [f"{A}/only"]
     assert read(standing, database, crawl.id, crawl.pages[f"{A}/only"]).rank == (1, 1)
 
 
