@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -10,15 +11,9 @@ from crawlers.storage.reader_threads import ReaderThreads
 PATIENCE_S = 30
 
 
-@pytest.fixture
-def reader():
-    reader = ReaderThreads(2)
-    yield reader
-    reader.close()
-
-
-def test_query_runs_in_another_thread_and_returns_its_result(reader):
-    assert asyncio.run(reader.run(threading.get_ident)) != threading.get_ident()
+def test_query_runs_in_another_thread_and_returns_its_result():
+    with closing(ReaderThreads(2)) as reader:
+        assert asyncio.run(reader.run(threading.get_ident)) != threading.get_ident()
 
 
 def test_close_waits_for_running_queries_and_cancels_the_others():
@@ -34,15 +29,15 @@ def test_close_waits_for_running_queries_and_cancels_the_others():
         queued = asyncio.ensure_future(reader.run(lambda: ran.append("queued")))
         await asyncio.sleep(0)  # both are submitted
         assert started.wait(PATIENCE_S)
-        closing = threading.Thread(target=reader.close)
-        closing.start()
+        end = threading.Thread(target=reader.close)
+        end.start()
         with pytest.raises(asyncio.CancelledError):
             await queued
-        assert closing.is_alive()
+        assert end.is_alive()
         released.set()
         assert await running
-        closing.join(PATIENCE_S)
-        assert not closing.is_alive()
+        end.join(PATIENCE_S)
+        assert not end.is_alive()
 
     asyncio.run(run())
     assert ran == []

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import Connection, insert
 
 from crawlers.storage.result_folders import claimed_folder, recorded_folder, replaced_crawl, successor
 from crawlers.storage.schema.tables import crawl
-from tests.support.stored_rows import read
+from tests.support.stored_rows import committed, read
 
 WANTED = Path("result")
 
@@ -18,8 +18,7 @@ def begin(database):
 
     def begin(name):
         row = {"name": name, "mission": "sitegraph", "state": "running", "started_at": 1e9, "manifest": "{}"}
-        with database.write() as connection:
-            return connection.execute(insert(crawl).values(row)).inserted_primary_key[0]
+        return committed(Connection.execute, database, insert(crawl).values(row)).inserted_primary_key[0]
 
     return begin
 

@@ -40,21 +40,13 @@ def test_response_that_arrives_after_the_question_is_not_lost(postgresql_url):
         assert connection.execute(f"SELECT 'done' FROM pg_sleep({3 * SILENCE_S})").fetchone() == ("done",)
 
 
-def test_server_that_does_not_respond_is_given_up(network, database):
+@pytest.mark.parametrize("lose", [Network.cut, Network.forget])  # for all connections, and for this one only
+def test_server_that_does_not_respond_is_given_up(network, database, lose):
     with database.read() as connection:
-        network.cut()
+        lose(network)
         with pytest.raises(StoreUnavailable, match="the server did not respond"), database.store_errors():
             connection.execute(text("SELECT 1"))
     network.mend()
-    assert database.scalar(text("SELECT 1")) == 1
-
-
-def test_response_that_was_lost_is_not_awaited(network, database):
-    """The network is well again, but not for this connection."""
-    with database.read() as connection:
-        network.forget()
-        with pytest.raises(StoreUnavailable, match="did not respond"), database.store_errors():
-            connection.execute(text("SELECT 1"))
     assert database.scalar(text("SELECT 1")) == 1
 
 

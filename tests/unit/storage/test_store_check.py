@@ -45,16 +45,11 @@ LOSSES = {
 
 
 @pytest.fixture
-def lock(database):
-    held = WorkerLock(database, 1)
-    yield held
-    held.release()
-
-
-@pytest.fixture
-def check(database, lock):
+def check(database):
     execute(database, text(FILL), {"site": "a", "start_url": "a" * 10_000})
-    return StoreCheck(database, lock)
+    lock = WorkerLock(database, 1)
+    yield StoreCheck(database, lock)
+    lock.release()
 
 
 def fill(database, size):

@@ -57,7 +57,8 @@ def shared(database):
 @pytest.mark.both_stores
 def test_workers_are_read_with_their_sites_and_status(shared):
     status = WorkerStatus(2.5, {Wait.DELAY: 1})
-    shared.set(worker, shared.second, pages=40, leases=3, beat_at=9.0, status=status.to_json())
+    stored = WorkerStatus(2.5, {Wait.DELAY: 1, Wait.READY: 0}).to_json()
+    shared.set(worker, shared.second, pages=40, leases=3, beat_at=9.0, status=stored)
     found = workers_of(shared.database, shared.id)
     first, second = found.workers
     assert (first.number, first.state, first.sites, first.status) == (shared.first, ACTIVE, 1, WorkerStatus())

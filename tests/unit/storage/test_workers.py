@@ -199,10 +199,7 @@ def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared):
     second = shared.join()
     shared.end(*shared.sites)
     page = shared.sites[0]
-    shared.write(
-        NewsScoreRow(page, page, REVISIT, 0.0, 0.0, 0.0),
-        PollRow(page, page, "feed", 50.0, 1.0, 1, 0, 0, None, "[]", None),
-    )
+    shared.write(polled(page), PollRow(page, page, "feed", 50.0, 1.0, 1, 0, 0, None, "[]", None))
     for ends_after, is_over in ((None, False), (50.0, False), (49.0, True)):
         shared.round(second, is_hungry=True, ends_after=ends_after)
         assert shared.round(shared.first, is_hungry=True, ends_after=ends_after).is_over == is_over

@@ -134,25 +134,25 @@ def test_cookie_can_not_be_read_by_scripts_nor_sent_by_other_sites(browser, craw
 NEEDS = "set WEB_PASSWORD, of at least 8 characters"
 
 
-@pytest.mark.parametrize("port", [-1, 0, 65536, 10**20])
-def test_port_that_is_none_is_an_error_that_says_which_there_are(port):
-    with pytest.raises(ConfigError, match=rf"--port {port} is not a port; choose one from 1 to 65535"):
-        access_on("127.0.0.1", port, "", [])
+NO_HOST = "is neither host nor host:port; write for example"
+LOCAL = "127.0.0.1"
 
 
 @pytest.mark.parametrize(
-    ("address", "password", "message"),
+    ("address", "port", "password", "names", "message"),
     [
-        ("127.0.0.1", " " * 12, "WEB_PASSWORD is blank"),
-        ("0.0.0.0", " " * 12, "WEB_PASSWORD is blank"),
-        ("example.org", "", r"--host example.org is not an IP address; write for example 127\.0\.0\.1"),
-        *((address, "", NEEDS) for address in ("0.0.0.0", "192.0.2.1", "::")),
-        ("0.0.0.0", "short", NEEDS),
+        (LOCAL, PORT, " " * 12, [], "WEB_PASSWORD is blank"),
+        ("0.0.0.0", PORT, " " * 12, [], "WEB_PASSWORD is blank"),
+        ("example.org", PORT, "", [], r"--host example.org is not an IP address; write for example 127\.0\.0\.1"),
+        *((address, PORT, "", [], NEEDS) for address in ("0.0.0.0", "192.0.2.1", "::")),
+        ("0.0.0.0", PORT, "short", [], NEEDS),
+        *((LOCAL, n, "", [], f"--port {n} is not a port; choose one from 1 to 65535") for n in (-1, 0, 65536, 10**20)),
+        *((LOCAL, PORT, "", [name], NO_HOST) for name in ("https://a.test", "a.test:x", "[a]", "a b", "a.test/")),
     ],
 )
-def test_address_or_password_that_can_not_be_is_an_error_that_says_what_to_write(address, password, message):
+def test_access_that_can_not_be_is_an_error_that_says_what_to_write(address, port, password, names, message):
     with pytest.raises(ConfigError, match=message):
-        access_on(address, PORT, password, [])
+        access_on(address, port, password, names)
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,3 @@ def test_ipv6_address_is_in_brackets():
 def test_other_names_and_ports_are_not_ours():
     hosts = access_on("0.0.0.0", PORT, PASSWORD, ["crawls.example.org:8443"]).hosts
     assert hosts.isdisjoint({"crawls.example.org", "crawls.example.org:8060", "example.org"})
-
-
-@pytest.mark.parametrize("name", ["https://panel.example", "panel.example:x", "[panel]", "a b", "panel.example/"])
-def test_name_that_is_no_host_is_one_sentence(name):
-    with pytest.raises(ConfigError, match="is neither host nor host:port; write for example"):
-        access_on("127.0.0.1", PORT, "", [name])

@@ -8,15 +8,10 @@ from crawlers.items import State
 from crawlers.storage.news.alarms import check
 from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from tests.support.news_store import DAY, OTHER, SITE, NewsStore
+from tests.support.news_store import DAY, OTHER, SITE
 from tests.support.stored_rows import begin, write_changes_of
 
 NOW = 1000 * DAY
-
-
-@pytest.fixture
-def crawl(database):
-    return NewsStore(database)
 
 
 def seen(crawl, now=NOW, pause=None):

@@ -1,7 +1,6 @@
 """Copies within a domain are not stored, and different documents are never taken for copies."""
 
 import random
-from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.items import Article
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
 from crawlers.storage.news import document_copies
 from crawlers.storage.news.document_copies import Copy, DocumentBands, DocumentKeys, Duplicates
 from crawlers.storage.schema.news_tables import DocumentRow
@@ -63,7 +61,8 @@ class Crawl:
     def begin_anew(self):
         """Forget all documents."""
         self.end()
-        empty(self._database)
+        for table in ("document", "document_key", "document_band"):
+            execute(self._database, text(f"DELETE FROM {table}"))
         self._pages = 0
         self.begin()
 
@@ -102,22 +101,9 @@ class Crawl:
         return self._database.scalars(text("SELECT page_id FROM document ORDER BY page_id"))
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    """Created once, because creating its tables takes longer than a test."""
-    with closing(Database(f"sqlite:///{tmp_path_factory.mktemp('copies') / 'crawl.sqlite'}")) as database:
-        yield database
-
-
-def empty(store):
-    for table in ("document", "document_key", "document_band"):
-        execute(store, text(f"DELETE FROM {table}"))
-
-
 @pytest.fixture
-def crawl(store):
-    empty(store)
-    crawl = Crawl(store)
+def crawl(sqlite):
+    crawl = Crawl(sqlite)
     yield crawl
     crawl.end()
 
@@ -221,13 +207,13 @@ def test_faster_process_wins(crawl, monkeypatch):
     assert crawl.judge(f"{SITE}/b", article(2)) == Copy(1, Reason.SAME_TEXT, "")
 
 
-def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, store):
+def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, sqlite):
     for number in range(1, 6):
         crawl.judge(f"{SITE}/{number}", article(number))
     crawl.resume()
     pages = [(f"{SITE}/new", article(9)), (f"{SITE}/copy", article(2)), (f"{SITE}/near", reprinted(3))]
     looked_up = [crawl.look_up(*page, page_id=6 + n) for n, page in enumerate(pages)]
-    with statements(store) as executed:
+    with statements(sqlite) as executed:
         outcomes = [crawl.judge(*page, copies=copies) for page, copies in zip(pages, looked_up, strict=True)]
     assert outcomes == [6, Copy(2, Reason.SAME_TEXT, ""), Copy(3, Reason.NEARLY_SAME_TEXT, "")]
     assert executed == []

@@ -10,11 +10,6 @@ from tests.support.news_store import DAY, NewsStore
 from tests.support.stored_rows import read, write_changes_of
 
 
-@pytest.fixture
-def crawl(database):
-    return NewsStore(database)
-
-
 def page(state=State.DONE, **news):
     return Page(1, "http://one.example/", 1, state, news=News(**news))
 

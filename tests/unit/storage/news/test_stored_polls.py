@@ -29,11 +29,6 @@ from tests.support.stored_rows import execute
 NOW = 1e9
 
 
-@pytest.fixture
-def crawl(database):
-    return NewsStore(database)
-
-
 def move(crawl, source, target):
     execute(crawl.database, update(page).where(page.c.id == source).values(moved_to=target))
 

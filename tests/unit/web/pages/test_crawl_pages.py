@@ -30,10 +30,6 @@ def stopped_id(sqlite, crawl_id):
     return crawl_id
 
 
-def control(database, crawl_id):
-    return database.scalar(select(crawl.c.control).where(crawl.c.id == crawl_id))
-
-
 COUNTED = re.compile(r'<a href="(/crawls/\d+/reports/pages)(\?[^"]*)" aria-label="([^"]+): ([\d,]+)">')
 
 
@@ -108,7 +104,7 @@ def test_running_crawl_is_paused_goes_on_and_is_stopped(browser, running_id, sql
     path = f"/crawls/{running_id}"
     for action, asked, button in (("pause", "pause", "go-on"), ("go-on", None, "pause"), ("stop", "stop", None)):
         assert browser.post(f"{path}/{action}").headers["location"] == path
-        assert control(sqlite, running_id) == asked
+        assert sqlite.scalar(select(crawl.c.control).where(crawl.c.id == running_id)) == asked
         text = browser.get(path).text
         assert ("<button disabled" in text) == (action == "stop")
         assert (f'action="{path}/{button}"' in text) == (button is not None)

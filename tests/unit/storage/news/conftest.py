@@ -1,0 +1,10 @@
+"""A stored news crawl of two sites."""
+
+import pytest
+
+from tests.support.news_store import NewsStore
+
+
+@pytest.fixture
+def crawl(database):
+    return NewsStore(database)
