@@ -57,6 +57,24 @@ class Crawl:
         return other
 
 
+def awake(rule, sites):
+    """Return *rule* after all *sites* have woken."""
+    for site in sites:
+        rule.wake(site)
+    return rule
+
+
+def pulls(rule, times, reward=0.0):
+    """Return the sites that are chosen at the *times*, each with that reward; None leaves its pull in flight."""
+    chosen = []
+    for now in times:
+        chosen.append(rule.select(now))
+        rule.record_pull(chosen[-1])
+        if reward is not None:
+            rule.record_reward(chosen[-1], reward)
+    return chosen
+
+
 def rotting(seed, sites, pages=80):
     """Return sites of up to *pages* pages, whose links come in bursts and become rare."""
     rng = random.Random(seed)

@@ -54,6 +54,11 @@ class Ended(NamedTuple):
     output: str
     log: str  # standard error: Scrapy's log and our messages
 
+    def done(self) -> Ended:
+        """Return the result of a command that must succeed; if it failed, fail with its log."""
+        assert self.status == 0, self.log
+        return self
+
     @property
     def errors(self):
         """Return the messages for the user: one sentence, or several lines if several lines of a file are wrong."""

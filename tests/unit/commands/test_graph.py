@@ -28,8 +28,7 @@ def stem(origin):
 @pytest.mark.both_stores
 def test_graph_writes_byte_identical_files_of_all_sites(crawled, tmp_path):
     project, first_site, second_site = crawled
-    outcome = project.run("graph", "--folder", str(tmp_path))
-    assert outcome.status == 0, outcome.log
+    outcome = project.run("graph", "--folder", str(tmp_path)).done()
     endings = (".gexf", *(f".{name}.csv" for name in TABLES))
     assert names(tmp_path) == sorted(stem(site) + ending for site in (first_site, second_site) for ending in endings)
     for path in tmp_path.iterdir():
@@ -40,8 +39,7 @@ def test_graph_writes_byte_identical_files_of_all_sites(crawled, tmp_path):
 def test_graph_writes_the_named_site_in_the_named_formats(crawled, tmp_path):
     project, first_site, _ = crawled
     formats = ("--format", "csv", "--format", "graphml")
-    outcome = project.run("graph", first_site + "/", "--folder", str(tmp_path), *formats)
-    assert outcome.status == 0, outcome.log
+    project.run("graph", first_site + "/", "--folder", str(tmp_path), *formats).done()
     name = stem(first_site)
     assert names(tmp_path) == [f"{name}.edges.csv", f"{name}.graphml", f"{name}.nodes.csv"]
     graph = networkx.read_graphml(tmp_path / f"{name}.graphml")
@@ -53,8 +51,7 @@ def test_graph_of_one_site_is_drawn_and_written_as_a_page(crawled, tmp_path):
     project, first_site, _ = crawled
     paths = [tmp_path / "a.svg", tmp_path / "a.html"]
     options = ("--picture", str(paths[0]), "--html", str(paths[1]))
-    outcome = project.run("graph", first_site, *options)
-    assert outcome.status == 0, outcome.log
+    outcome = project.run("graph", first_site, *options).done()
     assert outcome.output.splitlines() == [f"{path}: 6 pages, 8 edges" for path in paths]
     assert "<svg" in paths[0].read_text("utf-8")
     assert f"{first_site}/a.html" in paths[1].read_text("utf-8")
@@ -73,8 +70,7 @@ def test_two_crawls_are_compared(tmp_path):
         assert project.crawl(web.hosts()).status == 0
         paths[0] = "/fresh"
         assert project.crawl(web.hosts()).status == 0
-    outcome = project.run("graph", "--diff", "1", "2", "--folder", str(tmp_path / "diff"))
-    assert outcome.status == 0, outcome.log
+    outcome = project.run("graph", "--diff", "1", "2", "--folder", str(tmp_path / "diff")).done()
     assert "pages: 1 appeared, 1 vanished, 1 changed, 1 unchanged" in outcome.output
 
 
@@ -82,8 +78,7 @@ def test_two_crawls_are_compared(tmp_path):
 def test_graph_of_sites_includes_the_sites_that_they_link_to(crawled, tmp_path):
     project, first_site, second_site = crawled
     formats = ("--format", "gexf", "--format", "csv")
-    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--crawl", "mine", *formats)
-    assert outcome.status == 0, outcome.log
+    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--crawl", "mine", *formats).done()
     tables = ["web_fragment.edges.csv", "web_fragment.gexf", "web_fragment.nodes.csv", "web_fragment.pairs.csv"]
     assert names(tmp_path) == ["accompanying.csv", *tables]
     graph = networkx.read_gexf(tmp_path / "web_fragment.gexf")
@@ -199,8 +194,7 @@ def test_unknown_site_or_crawl_is_reported_in_one_sentence(crawled, arguments, p
 def test_no_graph_is_written_of_a_site_that_was_never_read(project):
     with Web(good=pages(BODIES), dead=pages({})) as web:
         good, dead = web["good"].origin, web["dead"].origin
-        outcome = project.crawl(web.hosts(), GRAPH_FORMATS="gexf,csv")
-        assert outcome.status == 0, outcome.log
+        outcome = project.crawl(web.hosts(), GRAPH_FORMATS="gexf,csv").done()
     sentence = f"No graph is written for 1 site without a page that was read: {dead}"
     result = project.folder / "result"
     assert sentence in outcome.log

@@ -6,8 +6,7 @@ SMALL = ("--profile", "institutes", "--webs", "9", "--budget", "120", "--rules",
 
 
 def simulated(project, *arguments):
-    outcome = project.run("lab", "simulate", *arguments)
-    assert outcome.status == 0, outcome.log
+    outcome = project.run("lab", "simulate", *arguments).done()
     return outcome.output
 
 

@@ -89,23 +89,18 @@ def test_sitemap_is_read_within_limits_and_the_page_follows(fetch):
 
 
 @pytest.mark.parametrize(
-    ("redirect", "reason"),
+    ("redirects", "reason"),
     [
-        (to("http://b.test/"), "redirect_to_refused http://b.test/"),
-        (Redirect(None, "redirect_without_location 301"), "redirect_without_location 301"),
+        ([to("http://b.test/")], "redirect_to_refused http://b.test/"),
+        ([Redirect(None, "redirect_without_location 301")], "redirect_without_location 301"),
+        ([to(f"{SITE}/{number}.xml") for number in range(MAX_REDIRECTS + 1)], f"many_redirects {MAX_REDIRECTS}"),
     ],
 )
-def test_redirects_elsewhere_are_not_followed(fetch, redirect, reason):
+def test_redirects_elsewhere_are_not_followed_and_others_end(fetch, redirects, reason):
     one = fetch()
-    one.respond(301, redirect=redirect)
+    for redirect in redirects:
+        one.respond(301, redirect=redirect)
     assert one.stored() == ("/sitemap.xml", 301, reason)
-
-
-def test_redirects_end(fetch):
-    one = fetch()
-    for number in range(MAX_REDIRECTS + 1):
-        one.respond(302, redirect=to(f"{SITE}/{number}.xml"))
-    assert one.stored() == ("/sitemap.xml", 302, f"many_redirects {MAX_REDIRECTS}")
 
 
 def test_errors_are_retried_after_a_while(fetch):

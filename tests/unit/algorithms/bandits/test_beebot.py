@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.beebot import UCB1, BatchGreedy
 from crawlers.algorithms.bandits.recent_means import RecentUCB
-from tests.support.fragments import Crawl, rotting, webs
+from tests.support.fragments import Crawl, awake, pulls, rotting, webs
 
 
 def naive(
@@ -115,29 +115,12 @@ def test_auto_chooses_by_its_formula_on_long_sites(seed):
     assert Crawl(RecentUCB(), yields).run(900) == naive(yields, 900, recent, most=10)
 
 
-def awake(batch, arms):
-    rule = BatchGreedy(batch)
-    for arm in arms:
-        rule.wake(arm)
-    for _ in range(batch):
-        for arm, reward in zip(arms, range(len(arms), 0, -1), strict=True):
-            rule.record_reward(arm, reward)
-    return rule
-
-
-def pulls(rule, number, reward=0.0):
-    chosen = []
-    for _ in range(number):
-        chosen.append(rule.select(0.0))
-        rule.record_pull(chosen[-1])
-        rule.record_reward(chosen[-1], reward)
-    return "".join(chosen)
-
-
 def test_batch_is_continued_when_its_site_is_available_again():
-    rule = awake(3, "abc")
-    assert pulls(rule, 1) == "a"
+    rule = awake(BatchGreedy(3), "abc")
+    for arm, reward in zip("aaabbbccc", (3, 3, 3, 2, 2, 2, 1, 1, 1), strict=True):
+        rule.record_reward(arm, reward)
+    assert pulls(rule, [0.0]) == ["a"]
     rule.sleep("a")
-    assert pulls(rule, 1) == "b"
+    assert pulls(rule, [0.0]) == ["b"]
     rule.wake("a")
-    assert pulls(rule, 5) == "aabba", "both batches are completed, then the site with the best mean is chosen"
+    assert pulls(rule, [0.0] * 5) == [*"aabba"], "both batches are completed, then the best site is chosen"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.bandits.beebot import BatchGreedy
 from crawlers.algorithms.bandits.index_rule import EXACT
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from tests.support.fragments import rotting, webs
+from tests.support.fragments import awake, rotting, webs
 
 OPTIONS = RuleOptions(page_budget=200, gittins_batch=1, ucb1_initial=1)
 INDEX_RULES = ["auto", "gittins", "ucb1"]  # whose indices say whether to wait for other sites
@@ -20,18 +20,16 @@ few = settings(max_examples=20)
 
 def greedy(**rewards):
     """Return a rule whose sites are awake, each with one pull of that reward."""
-    rule = BatchGreedy(1)
+    rule = awake(BatchGreedy(1), rewards)
     for arm, reward in rewards.items():
-        rule.wake(arm)
         rule.record_reward(arm, reward)
     return rule
 
 
 def told(name, yields):
     """Return a rule to which the rewards of all sites were told, which are awake."""
-    rule = RULES[name](OPTIONS)
+    rule = awake(RULES[name](OPTIONS), range(len(yields)))
     for site, rewards in enumerate(yields):
-        rule.wake(site)
         for reward in rewards:
             rule.record_reward(site, reward)
     return rule
@@ -166,7 +164,7 @@ def harvest(name, yields, budget, delay, parallel, share):
         settle(site)
 
 
-@pytest.mark.parametrize("name", ["auto", "gittins", "ucb1"])
+@every_index_rule
 @pytest.mark.parametrize(("delay", "parallel"), [(5, 1), (0, 16)])
 def test_waiting_crawl_finds_what_one_without_delays_does(name, delay, parallel):
     sets = [rotting(seed, 8, 400) for seed in range(6)]
@@ -182,9 +180,7 @@ def test_waiting_crawl_finds_what_one_without_delays_does(name, delay, parallel)
 @pytest.mark.parametrize("arms", [10, EXACT + 40])
 def test_best_index_is_the_largest_of_the_wanted_arms(name, arms):
     rng = random.Random(arms)
-    rule = RULES[name](OPTIONS)
-    for arm in range(arms):
-        rule.wake(arm)
+    rule = awake(RULES[name](OPTIONS), range(arms))
     for _ in range(4 * arms):
         arm = rng.randrange(arms)
         rule.record_pull(arm)
@@ -204,9 +200,7 @@ def test_best_index_is_the_largest_of_the_wanted_arms(name, arms):
 
 
 def test_equal_shares_prefer_unspent_ones():
-    rule = RULES["trivial"](RuleOptions(page_budget=2))
-    for arm in "ab":
-        rule.wake(arm)
+    rule = awake(RULES["trivial"](RuleOptions(page_budget=2)), "ab")
     assert rule.best_index(lambda arm: True) == float("inf")
     rule.record_reward("a", 3.0)
     rule.sleep("a")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.bandits.pull_trace import trace
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.bandits.turns import RoundRobin
+from tests.support.fragments import awake
 
 histories = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9).map(float)), max_size=25)
 
@@ -26,9 +27,7 @@ def test_every_snapshot_has_every_arm_with_its_pulls_and_rewards(history, every)
 def test_next_arm_has_the_largest_index(name):
     """Pulls are chosen by the rule, and no batch is incomplete."""
     options = RuleOptions(page_budget=90)
-    rule = RULES[name](options)
-    for arm in "abc":
-        rule.wake(arm)
+    rule = awake(RULES[name](options), "abc")
     history = []
     for number in range(60):
         arm = rule.select(float(number))

@@ -17,6 +17,7 @@ from crawlers.algorithms.bandits.recent_means import (
 )
 from crawlers.algorithms.bandits.site_rules import RuleOptions
 from crawlers.lab.simulation.experiment import SUITES, compare, measure, tasks
+from tests.support.fragments import awake
 
 
 def told(pulls, optimism=OPTIMISM):
@@ -33,9 +34,8 @@ def scale(rule):
 @pytest.mark.parametrize("empty_pages", [0, 3, 6, 9])
 @pytest.mark.parametrize("seed", range(4))
 def test_site_whose_first_pages_have_no_links_is_not_given_up(empty_pages, seed):
-    rule, rng, read = RecentUCB(LEARNT_OPTIMISM, LEARNT_REWARD_CAP), random.Random(seed), [0] * 12
-    for site in range(len(read)):
-        rule.wake(site)
+    rng, read = random.Random(seed), [0] * 12
+    rule = awake(RecentUCB(LEARNT_OPTIMISM, LEARNT_REWARD_CAP), range(12))
     for _ in range(600):
         site = rule.select(0.0)
         assert isinstance(site, int)

@@ -10,7 +10,7 @@ from crawlers.algorithms.bandits.index_rule import EXACT
 from crawlers.algorithms.bandits.recent_means import REWARD_CAP
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
-from tests.support.fragments import Crawl, rotting, webs
+from tests.support.fragments import Crawl, awake, pulls, rotting, webs
 
 OPTIONS = RuleOptions(page_budget=200, quantum_pages=3, gittins_batch=4, ucb1_initial=2)
 every_rule = pytest.mark.parametrize("name", sorted(RULES))
@@ -47,17 +47,17 @@ def test_all_pages_within_the_budget_are_read_once(name, yields, budget):
 @given(webs, st.randoms(use_true_random=False))
 def test_sleeping_sites_are_never_chosen_and_an_awake_one_always_is(name, yields, rng):
     rule = made(name)
-    awake = set()
+    woken = set()
     for _ in range(150):
         site = rng.randrange(len(yields))
         if rng.random() < 0.5:
             rule.wake(site)
-            awake.add(site)
+            woken.add(site)
         else:
             rule.sleep(site)
-            awake.discard(site)
+            woken.discard(site)
         chosen = rule.select(0.0)
-        assert (chosen in awake) if awake else chosen is None
+        assert (chosen in woken) if woken else chosen is None
         if chosen is not None:
             rule.record_pull(chosen)
             rule.record_reward(chosen, rng.choice([0, 0, 1, 5]))
@@ -109,10 +109,7 @@ def test_cancelled_pull_leaves_no_trace(name, yields, rng, steps):
 @pytest.mark.parametrize("sites", [5, 2 * EXACT])
 def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name, sites):
     rng = random.Random(3)
-    rule, twin = made(name), made(name)
-    for one in (rule, twin):
-        for site in range(sites):
-            one.wake(site)
+    rule, twin = (awake(made(name), range(sites)) for _ in range(2))
     flying = []
     for _ in range(1000):
         chosen = rule.select(0.0)
@@ -130,23 +127,10 @@ def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name, sites):
                 one.record_reward(ended, reward)
 
 
-def chosen(rule, number, now=lambda turn: 0.0, reward=None):
-    """Return the sites of so many pulls."""
-    found = []
-    for turn in range(number):
-        found.append(rule.select(now(turn)))
-        rule.record_pull(found[-1])
-        if reward is not None:
-            rule.record_reward(found[-1], reward)
-    return found
-
-
 @pytest.mark.parametrize("name", sorted({*INDEX_RULES, "trivial"} - {"gittins"}))
 def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_repeatedly(name):
-    rule = RULES[name](RuleOptions(page_budget=40))
-    for site in range(4):
-        rule.wake(site)
-    assert chosen(rule, 8) == [0, 1, 2, 3] * 2
+    rule = awake(RULES[name](RuleOptions(page_budget=40)), range(4))
+    assert pulls(rule, [0.0] * 8, reward=None) == [0, 1, 2, 3] * 2
 
 
 # Not auto: the cap of a page's reward depends on the pages before it, and so on the order of the first ones.
@@ -213,7 +197,5 @@ def test_trivial_requires_a_budget():
 
 
 def test_quantum_in_seconds_replaces_the_quantum_in_pages():
-    rule = RULES["roundrobin"](RuleOptions(quantum_pages=1, quantum_s=5.0))
-    for site in "ab":
-        rule.wake(site)
-    assert "".join(chosen(rule, 12, float, 0.0)) == "aaaaabbbbbaa"
+    rule = awake(RULES["roundrobin"](RuleOptions(quantum_pages=1, quantum_s=5.0)), "ab")
+    assert pulls(rule, map(float, range(12))) == [*"aaaaabbbbbaa"]

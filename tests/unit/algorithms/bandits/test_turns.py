@@ -4,46 +4,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
-from tests.support.fragments import Crawl, webs
-
-
-def pull(rule, now=0.0):
-    arm = rule.select(now)
-    if arm is not None:
-        rule.record_pull(arm)
-        rule.record_reward(arm, 0.0)
-    return arm
-
-
-def awake(rule, arms):
-    for arm in arms:
-        rule.wake(arm)
-    return rule
+from tests.support.fragments import Crawl, awake, pulls, webs
 
 
 @given(st.lists(st.sampled_from("abcde"), unique=True, min_size=1), st.integers(1, 4))
 def test_round_robin_reads_every_site_in_turn(arms, quantum):
     rule = awake(awake(RoundRobin(quantum), arms), arms)
     turns = [arm for arm in arms for _ in range(quantum)]
-    assert [pull(rule) for _ in range(3 * len(turns))] == 3 * turns
+    assert pulls(rule, [0.0] * 3 * len(turns)) == 3 * turns
 
 
 def test_waking_site_that_was_not_read_for_longest_comes_first():
     rule = awake(RoundRobin(), "abc")
-    assert [pull(rule) for _ in range(3)] == ["a", "b", "c"]
+    assert pulls(rule, [0.0] * 3) == ["a", "b", "c"]
     rule.sleep("a")
-    assert [pull(rule) for _ in range(3)] == ["b", "c", "b"]
+    assert pulls(rule, [0.0] * 3) == ["b", "c", "b"]
     rule.wake("a")
-    assert [pull(rule) for _ in range(3)] == ["a", "c", "b"]
+    assert pulls(rule, [0.0] * 3) == ["a", "c", "b"]
 
 
 def test_waking_site_continues_its_turn():
     rule = awake(RoundRobin(3), "ab")
-    assert [pull(rule) for _ in range(2)] == ["a", "a"]
+    assert pulls(rule, [0.0] * 2) == ["a", "a"]
     rule.sleep("a")
-    assert pull(rule) == "b"
+    assert pulls(rule, [0.0]) == ["b"]
     rule.wake("a")
-    assert [pull(rule) for _ in range(4)] == ["a", "b", "b", "a"]
+    assert pulls(rule, [0.0] * 4) == ["a", "b", "b", "a"]
 
 
 def test_cancelled_pull_returns_the_turn():
@@ -52,29 +38,26 @@ def test_cancelled_pull_returns_the_turn():
         rule.record_pull("a")
     for _ in range(5):
         rule.cancel_pull("a")
-    assert [pull(rule) for _ in range(4)] == ["a", "a", "b", "b"]
+    assert pulls(rule, [0.0] * 4) == ["a", "a", "b", "b"]
 
 
 def test_history_of_turns_is_bounded():
-    rule = awake(TimedRoundRobin(1e9), "ab")
-    plain = awake(RoundRobin(), "ab")
-    for _ in range(1000):
-        pull(rule)
-        pull(plain)
-    assert all(len(arm.ends) + len(arm.in_turn) <= 2 for arm in (*rule._arms, *plain._arms))
+    for rule in (TimedRoundRobin(1e9), RoundRobin()):
+        pulls(awake(rule, "ab"), [0.0] * 1000)
+        assert all(len(arm.ends) + len(arm.in_turn) <= 2 for arm in rule._arms)
 
 
 def test_timed_turn_continues_after_a_short_sleep_only():
     rule = awake(TimedRoundRobin(10.0), "ab")
-    assert pull(rule, 0.0) == "a"
+    assert pulls(rule, [0.0]) == ["a"]
     rule.sleep("a")
-    assert pull(rule, 1.0) == "b"
+    assert pulls(rule, [1.0]) == ["b"]
     rule.wake("a")
-    assert pull(rule, 2.0) == "a"
+    assert pulls(rule, [2.0]) == ["a"]
     rule.sleep("a")
-    assert pull(rule, 3.0) == "b"
+    assert pulls(rule, [3.0]) == ["b"]
     rule.wake("a")
-    assert pull(rule, 10.5) == "b", "a's seconds are over, b's are not"
+    assert pulls(rule, [10.5]) == ["b"], "a's seconds are over, b's are not"
 
 
 def test_pulls_of_an_interrupted_crawl_are_separate_turns():
@@ -82,7 +65,7 @@ def test_pulls_of_an_interrupted_crawl_are_separate_turns():
     for arm in "abcac":
         rule.record_pull(arm)
         rule.record_reward(arm, 0.0)
-    assert [pull(rule, now) for now in (0.0, 9.0, 10.0, 20.0)] == ["b", "b", "a", "c"]
+    assert pulls(rule, [0.0, 9.0, 10.0, 20.0]) == ["b", "b", "a", "c"]
 
 
 @given(webs)
@@ -118,5 +101,4 @@ def test_shares_are_fixed_when_the_first_pull_starts():
         rule.sleep(arm)
     rule.record_pull("a")
     rule.cancel_pull("a")
-    awake(rule, "abcd")
-    assert [pull(rule) for _ in range(8)] == [*"abcdabcd"]
+    assert pulls(awake(rule, "abcd"), [0.0] * 8) == [*"abcdabcd"]

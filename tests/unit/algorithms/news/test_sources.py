@@ -2,8 +2,7 @@
 
 import pytest
 
-from crawlers.algorithms.news.sources import Source, SourceOwners
-from crawlers.items import SiteLimits
+from crawlers.algorithms.news.sources import SourceOwners
 
 SOURCES = [
     ("https://www.example.org", ["example.net"]),
@@ -11,13 +10,6 @@ SOURCES = [
     ("http://sport.example.org", []),
     ("http://127.0.0.1:8080", []),
 ]
-
-
-def test_source_without_options_has_no_feeds_rules_and_hosts():
-    source = Source(SiteLimits("http://www.paper.example"))
-    assert (source.feeds, source.sitemaps, source.rules, source.content, source.hosts) == ((), (), (), {}, ())
-    assert (source.name, source.language, source.region) == (None, None, None)
-    assert source.domain == "paper.example"
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,12 @@ from crawlers.items import QueueSlot
 SITE = "http://www.paper.example"
 
 
-def classifier(rules=(), *, learns=False, **more):
-    known = {"paper.example": [UrlRule(regex, weight, "hand") for regex, weight in rules]} if rules else {}
-    return UrlClassifier(known, learns=learns, **more, fit_factor=2.0, else_factor=0.01)
+def classifier(rules=(), *, learns=False, else_factor=0.01, **more):
+    """Return a classifier with *rules*, of which regex and weight stand for one by hand."""
+    known = (
+        {"paper.example": [UrlRule(*one, "hand") if isinstance(one, tuple) else one for one in rules]} if rules else {}
+    )
+    return UrlClassifier(known, learns=learns, **more, fit_factor=2.0, else_factor=else_factor)
 
 
 def learn(book, site, now):
@@ -71,7 +74,7 @@ def test_labels_that_are_later_than_the_rules_were_not_used_for_them():
     first.recall(labels[:40])
     rules = learn(first, SITE, 20.0).rules
     for count, is_due in ((98, False), (99, False), (100, True)):
-        again = UrlClassifier({"paper.example": rules}, learns=True, fit_factor=2.0, else_factor=0.01)
+        again = classifier(rules, learns=True)
         again.recall(labels[:count])
         assert again.is_due(SITE) == is_due
 
@@ -103,7 +106,7 @@ def test_domain_has_one_task_at_a_time():
 
 def test_fingerprint_changes_with_everything_that_affects_queue_slots():
     books = [classifier(), classifier([("/a", 1.0)]), classifier([("/a", 0.5)]), classifier([("/a", 1.0), ("/b", 1.0)])]
-    books.append(UrlClassifier({}, learns=False, fit_factor=2.0, else_factor=0.02))
+    books.append(classifier(else_factor=0.02))
     assert len({book.fingerprint(SITE) for book in books}) == len(books)
     assert classifier([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
 
@@ -136,9 +139,7 @@ def test_what_a_person_said_stands_above_what_is_learnt():
         UrlRule("/pinned", 1.0, LEARNT, True),
     ]
     for its, queue in ((manual, OTHER), (manual[1:], FIT)):
-        book = UrlClassifier(
-            {"paper.example": [*its, UrlRule("/old", 1.0, LEARNT)]}, learns=True, fit_factor=2.0, else_factor=0.01
-        )
+        book = classifier([*its, UrlRule("/old", 1.0, LEARNT)], learns=True)
         labelled(book, range(20))
         assert rule in learn(book, SITE, 0.0).rules or its is manual, "what is forbidden is not learnt"
         assert book.slot(SITE, url).queue == queue

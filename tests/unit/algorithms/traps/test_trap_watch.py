@@ -208,14 +208,11 @@ def test_trap_is_found_among_a_flood_of_patterns():
     assert watch.verdict("http://h/zz", level) is None
 
 
-NUMBERED = "http://h/page/{}.html"
-
-
-def chain(pages, text, url=NUMBERED, rows=1):
-    """Numbered pages, each linked to the next one: signature and URL of each."""
+def chain(pages, text):
+    """Numbered pages, each linked to the next one: URL, level and signature of each."""
     for number in range(pages):
-        near = [url.format(number - 1), url.format(number + 1)]
-        yield url.format(number), number, content_signature(text(number), [url.format(number), *near])
+        own, *near = (f"http://h/page/{one}.html" for one in (number, number - 1, number + 1))
+        yield own, number, content_signature(text(number), [own, *near])
 
 
 def cells(number, columns=3):

@@ -68,39 +68,34 @@ def rss(*items):
     return f'<rss version="2.0"><channel>{"".join(f"<item>{item}</item>" for item in items)}</channel></rss>'
 
 
-def test_rss_gives_its_links_newest_first_and_undated_ones_last():
-    content = read(RSS)
-    assert (content.kind, content.problem) == ("rss", "")
-    assert (content.title, content.language) == ("The & News", "en-US")
-    assert content.further == ["https://example.com/news/feed?paged=2"]
-    assert [(item.url, item.published_at, item.title) for item in content.items] == [
-        ("https://example.com/b", NOON, "Newer & better"),
-        ("https://example.com/a?utm_source=rss&b=2", NOON - 3600, "Older"),
-        ("https://example.com/c", None, "Undated"),
-    ]
-
-
-def test_atom_gives_alternate_links_resolved_by_the_bases_it_declares():
-    content = read(ATOM)
-    assert (content.kind, content.problem) == ("atom", "")
-    assert (content.title, content.language) == ("Blog & more", "de")
-    assert content.further == ["https://example.com/blog/2025.atom"]
-    assert [(item.url, item.published_at, item.title) for item in content.items] == [
-        ("https://example.com/blog/one", NOON, "One"),
-        ("https://example.com/blog/deep/two", NOON - 25 * 3600, "Two"),
-    ]
+A_URL = "https://example.com/a"
+OF_RSS = [  # newest first, undated ones last
+    ("https://example.com/b", NOON, "Newer & better"),
+    (f"{A_URL}?utm_source=rss&b=2", NOON - 3600, "Older"),
+    ("https://example.com/c", None, "Undated"),
+]
+OF_ATOM = [  # alternate links, resolved by the bases that it declares
+    ("https://example.com/blog/one", NOON, "One"),
+    ("https://example.com/blog/deep/two", NOON - 25 * 3600, "Two"),
+]
 
 
 @pytest.mark.parametrize(
-    ("body", "title", "published_at"),
-    [(RDF, "A", NOON), (RSS_090, "A", None), (RSS_091, "A b", None)],
+    ("body", "feed", "further", "items"),
+    [
+        (RSS, ("rss", "The & News", "en-US"), ["https://example.com/news/feed?paged=2"], OF_RSS),
+        (ATOM, ("atom", "Blog & more", "de"), ["https://example.com/blog/2025.atom"], OF_ATOM),
+        (RDF, ("rss", "RDF", "fr"), [], [(A_URL, NOON, "A")]),
+        (RSS_090, ("rss", "Old", ""), [], [(A_URL, None, "A")]),
+        (RSS_091, ("rss", "Café", ""), [], [(A_URL, None, "A b")]),
+    ],
+    ids=["RSS", "Atom", "RDF", "RSS 0.90", "RSS 0.91"],
 )
-def test_older_formats_are_read(body, title, published_at):
+def test_every_format_is_read(body, feed, further, items):
     content = read(body)
-    assert content.kind == "rss"
-    assert [(item.url, item.published_at, item.title) for item in content.items] == [
-        ("https://example.com/a", published_at, title)
-    ]
+    assert (content.kind, content.title, content.language) == feed
+    assert (content.further, content.problem) == (further, "")
+    assert [(item.url, item.published_at, item.title) for item in content.items] == items
 
 
 @pytest.mark.parametrize("doctype", ["<!DOCTYPE html>", '<!doctype HTML PUBLIC "-//W3C//DTD XHTML 1.0//EN" "x.dtd">'])

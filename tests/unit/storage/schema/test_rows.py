@@ -28,22 +28,16 @@ class ToyRow(NamedTuple):
 toy = table("toy", toys, ToyRow, UPSERT, key=1)
 
 
-def test_field_without_a_column_is_refused():
-    class Typo(NamedTuple):
-        id: int
-        wieght: float
-
-    with pytest.raises(KeyError, match="wieght"):
-        writes(toy, UPDATE)(Typo)
-
-
-def test_update_without_the_key_first_is_refused():
-    class Keyless(NamedTuple):
-        weight: float
-        id: int
-
-    with pytest.raises(TypeError, match="Keyless: the primary key of toy must come first"):
-        writes(toy, UPDATE)(Keyless)
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        (("id", "wieght"), KeyError, "wieght"),
+        (("weight", "id"), TypeError, "Wrong: the primary key of toy must come first"),
+    ],
+)
+def test_row_that_does_not_fit_its_table_is_refused(names, error, message):
+    with pytest.raises(error, match=message):
+        writes(toy, UPDATE)(NamedTuple("Wrong", [(name, float) for name in names]))
 
 
 OURS = [kind for kind in row_types() if write_of(kind).table in metadata.tables.values()]
