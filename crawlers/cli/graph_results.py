@@ -109,7 +109,7 @@ def write_results(
         dataset = write_dataset(database, [site.id for site in named], folder / DATASET)
         print(f"{folder / DATASET}: {dataset}")
     if of_graphs:
-        _write_site_graphs(target, named, sites, is_named=bool(wanted))
+        _write_site_graphs(target, named, is_named=bool(wanted))
     usual = [name for name in names("RESULT_TABLES") if name in DEFAULTS.get(crawl.mission, ())]
     tables = write_tables(database, crawl, named, sites, folder, opts.table or ([] if opts.format else usual))
     for path, rows, noun in tables:
@@ -124,12 +124,10 @@ def _result_folder(database: Database, crawl: NamedCrawl, settings: BaseSettings
         return own if has_own else free_folder(connection, crawl.id, wanted)
 
 
-def _write_site_graphs(
-    target: _Target, chosen: Sequence[CrawledSite], crawled: Sequence[CrawledSite], *, is_named: bool
-) -> None:
+def _write_site_graphs(target: _Target, chosen: Sequence[CrawledSite], *, is_named: bool) -> None:
     database, crawl = target.database, target.crawl
     unread = {site.site: None for site in chosen}
-    for site, paths, size in write_site_graphs(database, crawl.id, chosen, crawled, *target[2:], _warn):
+    for site, paths, size in write_site_graphs(database, crawl.id, chosen, *target[2:], _warn):
         unread.pop(site.site, None)  # a site has a file in each format
         print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
     if unread and (is_named or len(unread) == len(chosen)):

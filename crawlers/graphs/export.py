@@ -14,6 +14,7 @@ from crawlers.graphs.page_columns import SEEN, importance_column, seen_columns
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.storage.files.names import file_stem
 from crawlers.storage.importance import shares_of_site, totals_of
+from crawlers.storage.queries import sites_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +65,6 @@ def write_site_graphs(
     database: Database,
     crawl_id: int,
     sites: Sequence[CrawledSite],
-    crawled: Sequence[CrawledSite],
     folder: Path,
     formats: Sequence[str],
     measures: Sequence[str],
@@ -75,10 +75,10 @@ def write_site_graphs(
 
     A site without a page that was read is left out, and its files of earlier crawls stay as they are.
     *measures* are names of `ALL_MEASURES`.
-    Nodes carry their importance if the crawl computed it. *crawled*, all sites of the crawl, determines whether a
-    file name must contain https. With a *layout*, the graphs of formats that can hold it look like a map.
+    Nodes carry their importance if the crawl computed it. With a *layout*, the graphs of formats that can hold it look
+    like a map.
     """
-    names = [site.site for site in crawled]
+    names = [site.site for site in sites_of(database, crawl_id)]
     with database.read() as connection:
         totals = totals_of(connection, crawl_id)
     for site in sites:

@@ -79,7 +79,7 @@ class GraphPipeline:
         self, database: Database, crawl_id: int, sites: list[CrawledSite], folder: Path, formats: list[str]
     ) -> Iterator[Path]:
         unread = {site.site: None for site in sites}
-        graphs = write_site_graphs(database, crawl_id, sites, sites, folder, formats, self._measures, self._layout)
+        graphs = write_site_graphs(database, crawl_id, sites, folder, formats, self._measures, self._layout)
         for site, paths, size in graphs:
             unread.pop(site.site, None)  # a site has a file in each format
             pages, edges = counted(size.nodes, "page"), counted(size.edges, "edge")

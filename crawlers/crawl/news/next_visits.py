@@ -66,7 +66,7 @@ class NextVisits:
         kind = self.kind(lease)
         if kind in ANNOUNCERS and self._feeds.reason_against(lease.key) is None:
             problem = _redirect_problem(page)  # shown to people
-            self._polls.record_failure(lease.id, lease.site_id, kind, now, changes, problem)
+            self._polls.record_failure(lease, kind, now, changes, problem)
         self._polls.forget(lease.id)
         if not news.kind and lease.level > 0:
             return {}
@@ -96,20 +96,20 @@ class NextVisits:
 
         *new* are the items that it announces for the first time.
         """
-        polls, here = self._polls, (lease.id, lease.site_id)
+        polls = self._polls
         is_home = self._feeds.is_start_page(lease.key)
         if page.state is State.REJECTED:
             kind = self.kind(lease) or (HOME if is_home else "")
             if kind in POLLED_LISTS and self._feeds.reason_against(lease.key) is None:
                 # robots.txt may be accessible later, or allow the page.
-                return True, polls.record_failure(*here, kind, now, changes, page.reason)
+                return True, polls.record_failure(lease, kind, now, changes, page.reason)
             polls.forget(lease.id)
             return False, None
         if page.state is not State.DONE:
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # which may appear later
             if polls.kind(lease.id) or is_root or _is_loop(lease, page):
                 kind = self.kind(lease) or (HOME if is_home else FEED)
-                return True, polls.record_failure(*here, kind, now, changes, page.reason or _redirect_problem(page))
+                return True, polls.record_failure(lease, kind, now, changes, page.reason or _redirect_problem(page))
             if lease.is_revisit and may_pass(page) and self._repeats[lease.id] < MAX_REPEATS:
                 self._repeats[lease.id] += 1  # else its article would never be looked for again
                 return True, now + REPEAT_VISIT_S
@@ -118,16 +118,16 @@ class NextVisits:
         self._repeats.pop(lease.id, None)
         if page.is_unchanged:
             if kind := polls.kind(lease.id):
-                return True, polls.record_poll(*here, kind, now, changes, new_items=0, shown=0)
+                return True, polls.record_poll(lease, kind, now, changes, new_items=0, shown=0)
             return False, None
         if news.announces:
             changes.add(*(FeedItemRow(lease.id, i.target.key, i.published_at, now, i.title) for i in new))
             shown, span_s, problem = len(news.items), news.span_s, news.problem
             counts = {"new_items": len(new), "shown": shown}
-            return True, polls.record_poll(*here, news.kind, now, changes, **counts, span_s=span_s, problem=problem)
+            return True, polls.record_poll(lease, news.kind, now, changes, **counts, span_s=span_s, problem=problem)
         if news.outcome == NEW and self._recheck_s and not lease.is_revisit:
             due_at = now + self._recheck_s
-            changes.add(PollRow(*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None))
+            changes.add(PollRow(lease.id, lease.site_id, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None))
             return True, due_at
         if not news.fits or polls.kind(lease.id) or lease.level == 0:
             return True, self._of_hub(lease, page, news, found, changes, now)
@@ -149,7 +149,7 @@ class NextVisits:
             return None
         kind, new = news.kind or (HOME if is_home else PAGE), count if is_poll else 0
         return self._polls.record_poll(
-            lease.id, lease.site_id, kind, now, changes, new_items=new, shown=len(page.links), problem=news.problem
+            lease, kind, now, changes, new_items=new, shown=len(page.links), problem=news.problem
         )
 
 

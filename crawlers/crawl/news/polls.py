@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlers.algorithms.news.poll_plan import PollPlan
+    from crawlers.frontier.values import Lease
     from crawlers.storage.change_set import ChangeSet
 
 logger = logging.getLogger(__name__)
@@ -100,8 +101,7 @@ class Polls:
 
     def record_poll(
         self,
-        page_id: int,
-        site_id: int,
+        lease: Lease,
         kind: str,
         now: float,
         changes: ChangeSet,
@@ -115,11 +115,9 @@ class Polls:
 
         The row of the poll is added to *changes*. *span_s* is the age of the oldest item, if all are dated.
         """
-        if page_id not in self._polls:
-            self._add(page_id, site_id, kind, now, None)
-        poll = self._polls[page_id]
+        page_id, poll = lease.id, self._poll_of(lease, kind, now)
         if kind in ANNOUNCERS and poll.kind != kind:  # its first poll failed, or its kind has changed
-            self._pages[site_id] = self._pages.get(site_id, 0) - (poll.kind == PAGE)
+            self._pages[poll.site_id] = self._pages.get(poll.site_id, 0) - (poll.kind == PAGE)
             poll.kind = kind
         due_at = self.plan.record_poll(page_id, now, new_items, shown, span_s)
         poll.polls += 1
@@ -134,13 +132,9 @@ class Polls:
         self._row(page_id, due_at, now, changes, problem)
         return due_at
 
-    def record_failure(
-        self, page_id: int, site_id: int, kind: str, now: float, changes: ChangeSet, problem: str
-    ) -> float | None:
+    def record_failure(self, lease: Lease, kind: str, now: float, changes: ChangeSet, problem: str) -> float | None:
         """Return the time of the next attempt after a failed poll, or None. *kind* is used if it is the first poll."""
-        if page_id not in self._polls:
-            self._add(page_id, site_id, kind, now, None)
-        poll = self._polls[page_id]
+        page_id, poll = lease.id, self._poll_of(lease, kind, now)
         poll.failures += 1
         due_at = self.plan.record_failure(page_id, now, poll.failures)
         self._row(page_id, due_at, now, changes, problem)
@@ -153,6 +147,11 @@ class Polls:
         """Stop polling a page that has moved or is disallowed now."""
         if page_id in self._polls:
             self._remove(page_id)
+
+    def _poll_of(self, lease: Lease, kind: str, now: float) -> _Poll:
+        if lease.id not in self._polls:
+            self._add(lease.id, lease.site_id, kind, now, None)
+        return self._polls[lease.id]
 
     def _add(self, page_id: int, site_id: int, kind: str, now: float, state: PollState | None) -> None:
         self._polls[page_id] = _Poll(site_id, kind)

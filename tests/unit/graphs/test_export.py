@@ -22,7 +22,7 @@ PAGES = [
 def written(database, folder, crawl_id, measures=()):
     sites = sites_of(database, crawl_id)
     formats = ["gexf", "graphml", "csv"]
-    list(write_site_graphs(database, crawl_id, sites, sites, folder, formats, measures))
+    list(write_site_graphs(database, crawl_id, sites, folder, formats, measures))
     return networkx.read_gexf(folder / "a.test.gexf")
 
 
