@@ -69,7 +69,7 @@ class SiteQueue:
         self.shares = shares
         self.queues = {number: make_queue(self.id, number, NONE) for number in waiting}
         self.ready: set[int] = set()  # queues with something in memory
-        self.needs_refill = set(self.queues)  # queues with nothing in memory while the store may hold more
+        self.needs_refill = set(self.queues)  # queues with too little in memory while the store may hold more
         self.is_unwritten = True  # something was pushed since the last refill began
         self.commits_awaited = 0  # by the next refill
         self.written = 0  # the number of the change set with the last of what was pushed before that
@@ -142,9 +142,7 @@ class SiteQueue:
         return True
 
     def refresh(self) -> None:
-        """Update the state of the queues; scores may have fallen in the meantime."""
-        if self._scores is None:
-            return
+        """Update the state of the queues; scores may have fallen in the meantime, and values changed."""
         for number, queue in self.queues.items():
             self.update_queue(number, queue)
         self._best = None
@@ -164,12 +162,11 @@ class SiteQueue:
 
     def update_queue(self, number: int, queue: PageQueue) -> None:
         """Note whether *queue*, which has that *number*, holds something, or needs a refill."""
-        if not queue.is_empty:
+        if queue.is_empty:
+            self.ready.discard(number)
+        else:
             self.ready.add(number)
-            self.needs_refill.discard(number)
-            return
-        self.ready.discard(number)
-        if not queue.has_more:
+        if not queue.needs_refill:
             self.needs_refill.discard(number)
         elif number not in self.needs_refill:
             self.needs_refill.add(number)

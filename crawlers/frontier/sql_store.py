@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from crawlers.storage.writer import Writer
 
 MAX_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush is cheaper than the memory
+MAX_SCORE = 1e300  # drivers do not agree on infinities
 ID_BLOCK = 10_000  # a reservation is a separate commit
 
 _WAITS = f"state = {int(State.WAITING)}"
@@ -67,8 +68,13 @@ _RETRIES = f"""
     FROM page WHERE site_id{{among}} AND state = {int(State.WAITING)} AND retry_at IS NOT NULL ORDER BY id"""  # noqa: S608
 _ENTRY = "p.id, p.key, p.url, p.level, p.hops, CASE WHEN {queue} > 0 THEN 0 ELSE p.attempts END, p.request, {queue}"
 _BEST = f"""
-    SELECT -s.score, {_ENTRY.format(queue="s.queue")} FROM {{table}} AS s JOIN page AS p ON p.id = s.page_id
-    WHERE s.site_id = :site AND s.queue = :queue ORDER BY s.score DESC, s.page_id LIMIT :limit"""  # noqa: S608
+    SELECT -s.score, {_ENTRY.format(queue="s.queue")} FROM (
+        SELECT * FROM (SELECT * FROM {{table}} WHERE site_id = :site AND queue = :queue AND score = :score
+            AND page_id > :id ORDER BY page_id LIMIT :limit) AS tied
+        UNION ALL
+        SELECT * FROM (SELECT * FROM {{table}} WHERE site_id = :site AND queue = :queue AND score < :score
+            ORDER BY score DESC, page_id LIMIT :limit) AS lower
+    ) AS s JOIN page AS p ON p.id = s.page_id ORDER BY s.score DESC, s.page_id LIMIT :limit"""  # noqa: S608
 # The index has all columns of the inner query, so that only the best pages are read.
 _BEST_OF = f"""
     SELECT s.site_id, s.queue, -s.score, {_ENTRY.format(queue="s.queue")}
@@ -167,9 +173,7 @@ class SqlFrontierStore:
     def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         """Return the waiting URLs of the site behind (priority, id) *after*, in order."""
         priority, page_id = after
-        if priority == float("-inf"):
-            priority = -1e300  # JSON-like drivers don't agree on infinities
-        rows = self._read(_WAITING, site=site_id, priority=priority, id=page_id, limit=limit)
+        rows = self._read(_WAITING, site=site_id, priority=max(priority, -MAX_SCORE), id=page_id, limit=limit)
         return [QueueEntry(*row) for row in rows]
 
     def retries(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
@@ -180,9 +184,13 @@ class SqlFrontierStore:
         """Return the number of downloads of the site that are recorded, or else of attempts at its pages."""
         return downloads_of_site(self._database, site_id)
 
-    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
-        """Return the best URLs of a site's queue, by their written scores; the priority is minus the score."""
-        rows = self._read(_BEST.format(table=table), site=site_id, queue=queue, limit=limit)
+    def best(self, table: str, site_id: int, queue: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+        """Return the best URLs of a site's queue behind (priority, id) *after*, by their written scores.
+
+        The priority is minus the score.
+        """
+        score, page_id = min(-after[0], MAX_SCORE), after[1]
+        rows = self._read(_BEST.format(table=table), site=site_id, queue=queue, score=score, id=page_id, limit=limit)
         return [QueueEntry(*row) for row in rows]
 
     def best_of(self, table: str, site_ids: Collection[int], limit: int) -> dict[int, dict[int, list[QueueEntry]]]:
@@ -199,8 +207,8 @@ class SqlFrontierStore:
 
     def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
         """Return the features of the links by which these pages were found, as far as they have any."""
-        rows = self._read(_LINK_FEATURES + self._among, ids=json.dumps(list(page_ids)))
-        return {page_id: read_features(features, self._database.name) for page_id, features in rows}
+        rows, origin = self._read(_LINK_FEATURES + self._among, ids=json.dumps(list(page_ids))), self._database.name
+        return {page_id: read_features(features, origin) for page_id, features in rows}
 
     def previous(self, page_id: int) -> PreviousVisit:
         """Return the previous visit to a page; it must have been submitted."""

@@ -68,6 +68,11 @@ class HeapQueue:
         return self.first is None
 
     @property
+    def needs_refill(self) -> bool:
+        """Whether nothing is in memory while the store may hold more."""
+        return self.has_more and self.is_empty
+
+    @property
     def first(self) -> tuple[float, int] | None:
         """The priority and id of the best page; None if it must be read from the store."""
         heap = self._heap
@@ -140,7 +145,7 @@ class HeapQueue:
     def _read(self, limit: int) -> list[QueueEntry]:
         if self._scores is None:
             return self._store.waiting(self._site_id, self._spill_limit, limit)
-        return self._store.best(self._scores.table, self._site_id, self._number, limit)
+        return self._store.best(self._scores.table, self._site_id, self._number, NONE, limit)
 
     def fill(self, entries: list[QueueEntry], limit: int) -> None:
         """Begin with the next URLs of the store, in order and at most *limit*, without those that are held."""

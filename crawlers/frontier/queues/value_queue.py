@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlers.algorithms.ranking.link_table import NO_FEATURES, LinkTable, best_places
-from crawlers.frontier.queues.heap_queue import ALL, NONE
+from crawlers.frontier.queues.heap_queue import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -60,6 +60,7 @@ class ValueQueue:
         self._spilled: set[int] = set()  # likewise pages that were discarded, and are pushed again at once
         # Pages behind the spill limit that were pushed last: most of them rise at once, by the text of their link.
         self._recent: dict[int, tuple[QueueEntry, Features | None]] = {}
+        self._popped: set[int] = set()  # pages that the store may still call waiting although they have ended
         # The first URL, as long as nothing is queued or learnt: what that depends on, and minus its value and its id.
         self._first: tuple[tuple[int, int], tuple[float, int]] | None = None
 
@@ -78,15 +79,17 @@ class ValueQueue:
         return not (self._links or self._homes or self._raised)
 
     @property
+    def needs_refill(self) -> bool:
+        """Whether fewer URLs are in memory than are compared, while the store may hold more."""
+        return self.has_more and len(self) < self._learning.compared
+
+    @property
     def first(self) -> tuple[float, int] | None:
-        """Minus the value and the id of the URL that comes first; None if none is in memory."""
+        """Minus the value and the id of the URL that comes first, unless a refill is needed; None if none waits."""
         self._recent.clear()
         self._spilled.clear()
         if self._raised:
             self._read_raised()
-        if self.has_more and len(self) < self._learning.compared:
-            self._store.flush()
-            self.refill(self._learning.compared)
         if self._homes:
             return float("-inf"), min(self._homes)
         if not self._links:
@@ -131,6 +134,7 @@ class ValueQueue:
 
     def push(self, entry: QueueEntry, most: int) -> None:
         """Queue *entry*; at most twice as many URLs as are compared are in memory."""
+        self._popped.discard(entry.id)
         was_spilled = entry.id in self._spilled
         self._spilled.discard(entry.id)
         if self.has_more and self._limit(entry.id) > self._spill_limit:
@@ -216,35 +220,29 @@ class ValueQueue:
         """Do nothing: scores are written when they change."""
 
     def refill(self, limit: int) -> None:
-        """Read the foremost URLs from the store, more than are compared: it is not read again soon.
-
-        Everything pushed must have been committed.
-        """
-        limit += limit // 2
-        while True:
-            entries = self._read(limit)
-            free = [entry.id for entry in entries if entry.id not in self._held]
-            if len(entries) < limit or len(free) >= self._learning.compared:
-                break
-            limit *= 2  # rare: few pages of a queue are held at a time
-        self._learning.load_features(free)
-        self.fill(entries, limit)
-
-    def _read(self, limit: int) -> list[QueueEntry]:
+        """Read the next *limit* URLs from the store; everything pushed must have been committed to it."""
         if self._scores is None:
-            return self._store.waiting(self._site_id, NONE, limit)
-        return self._store.best(self._scores.table, self._site_id, self._number, limit)
+            entries = self._store.waiting(self._site_id, self._spill_limit, limit)
+        else:
+            entries = self._store.best(self._scores.table, self._site_id, self._number, self._spill_limit, limit)
+        self._learning.load_features({entry.id for entry in entries} - self._popped)
+        self._append(entries, limit)
+        self._popped.intersection_update(self._held)
 
     def fill(self, entries: list[QueueEntry], limit: int) -> None:
         """Begin with the foremost *limit* URLs in the store, without those that are held."""
-        self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
         self._links, self._homes, self._entries = LinkTable(), [], {}
         self._raised.clear()
+        self._append(entries, limit)
+
+    def _append(self, entries: list[QueueEntry], limit: int) -> None:
+        """Add up to *limit* entries that the store has behind the spill limit; fewer are all that it has."""
+        self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
         self._recent.clear()
         for entry in entries:
-            if entry.id not in self._held:
+            if not (entry.id in self._held or entry.id in self._popped or entry.id in self._homes):
                 self._add(entry, self._learning.features.pop(entry.id, None))
-        self._trim_entries()
+        self._trim()
 
     def pop(self) -> QueueEntry:
         """Remove and return the `first`."""
@@ -255,4 +253,5 @@ class ValueQueue:
             missing = [one for one in self._next(LOADED) if one not in self._entries]
             self._entries.update((found.id, found) for found in self._store.entries(missing))
         self._remove(page_id)
+        self._popped.add(page_id)
         return self._entries.pop(page_id)

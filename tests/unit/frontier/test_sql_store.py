@@ -1,11 +1,13 @@
 """The store of the frontier returns what was submitted; page numbers and query plans."""
 
 from concurrent.futures import Future
+from functools import partial
 
 import pytest
 from sqlalchemy import text
 
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
+from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import QueueEntry, Retry
@@ -151,8 +153,13 @@ def test_best_urls_of_several_sites_are_those_of_each_queue(store):
         write(store, page, NewsScoreRow(number, site, queue, float(number % 4), 0.0, 0.0))
     found = store.best_of("news_score", [2, 1, 9], 3)
     queues = (OTHER, REVISIT)
-    assert found == {site: {queue: store.best("news_score", site, queue, 3) for queue in queues} for site in (1, 2)}
+    best = partial(store.best, "news_score")
+    assert found == {site: {queue: best(site, queue, NONE, 3) for queue in queues} for site in (1, 2)}
     assert all(len(entries) == 3 for queues in found.values() for entries in queues.values())
+    entries = best(1, OTHER, NONE, 99)
+    for place, entry in enumerate(entries):
+        assert best(1, OTHER, (entry.priority, entry.id), 2) == entries[place + 1 : place + 3]
+    assert len({entry.priority for entry in entries}) < len(entries)
 
 
 def test_unscored_pages_are_those_whose_state_changed_without_the_order(store):

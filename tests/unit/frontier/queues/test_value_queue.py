@@ -34,15 +34,15 @@ class WaitingRows:
         self.lookups = 0
         self.refills = 0
 
-    def flush(self): ...
-
     def waiting(self, site_id, after, limit):
         self.refills += 1
         return [entry(page) for page in sorted(self.rows) if (0.0, page) > after][:limit]
 
-    def best(self, table, site_id, queue, limit):
+    def best(self, table, site_id, queue, after, limit):
+        self.refills += 1
         ordered = sorted((-self.scores.score(page), page) for page in self.rows)
-        return [entry(page)._replace(priority=priority) for priority, page in ordered[:limit]]
+        behind = [one for one in ordered if one > after]
+        return [entry(page)._replace(priority=priority) for priority, page in behind[:limit]]
 
     def entries(self, page_ids):
         self.lookups += 1
@@ -57,6 +57,7 @@ class Queue:
 
     def __init__(self, most=10_000, words=WORDS):
         self.most = most
+        self.limit = 3  # of a refill
         self.store = WaitingRows()
         self.held = set()
         self.values = self.make_values(words)
@@ -74,8 +75,10 @@ class Queue:
         """Read the queue from the store."""
         self.held.clear()
         self.open(NONE)
-        if self.store.rows:
-            self.queue.refill(self.most)
+
+    def refill(self):
+        while self.queue.needs_refill:
+            self.queue.refill(self.limit)
 
     def push(self, page, word="fair"):
         self.store.rows[page] = None if word is None else features(word)
@@ -89,6 +92,7 @@ class Queue:
         self.queue.push(entry(page), self.most)
 
     def pop(self):
+        self.refill()
         page = self.queue.pop().id
         self.held.add(page)
         return page
@@ -232,6 +236,24 @@ def test_memory_of_scored_urls_is_bounded():
     assert len(queue.queue) <= 40
     assert len(queue.queue._entries) <= 2 * (value_queue.LOADED + 2)
     assert not queue.learning.features
+
+
+def test_page_that_has_ended_is_not_read_again_before_the_store_knows_it():
+    queue = Queue(most=4)
+    queue.limit = 5
+    for page in range(8, 14):
+        queue.push(page, "news" if page == 10 else "fair")
+    assert queue.pop() == 10
+    row = queue.store.rows[10]
+    for page in range(1, 8):
+        queue.push(page)
+    queue.end(10)
+    queue.store.rows[10] = row
+    found = []
+    while not queue.store.refills:
+        found.append(queue.pop())
+    del queue.store.rows[10]  # a refill waits for what was submitted before it
+    assert found + queue.all() == [*range(1, 10), *range(11, 14)]
 
 
 words = st.sampled_from([*WORDS])
