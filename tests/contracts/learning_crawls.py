@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.best_site import Best
@@ -14,10 +13,11 @@ from crawlers.algorithms.ranking.page_orders import learnt, relevant_first
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.values import Candidate, Decision, Reward
-from crawlers.items import LinkPlace, Page, PageAnalysis, State
+from crawlers.frontier.values import Candidate
+from crawlers.items import LinkPlace, PageAnalysis, State
 from crawlers.storage.pulls import pulls_of
 from crawlers.storage.site_rows import SiteRow
+from tests.contracts.random_crawl import RandomCrawl
 from tests.contracts.site import NOW, target_on
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-
-MAX_STEPS = 1_000  # more than any of these crawls needs
 
 
 class Way(NamedTuple):
@@ -42,71 +40,66 @@ HARVEST = Way(lambda: learnt(LinkValues()), RoundRobin, (0.0, 2.0, 600.0), links
 TOPIC = Way(lambda: relevant_first(STRATEGIES["learnt"]), Best, (0.0, 0.1, 0.9), links_sites=True)
 
 
-class Crawl:
+class Crawl(RandomCrawl):
     """A crawl of a random web of two sites, one request in flight; *seed* decides on the web, *kills* are accidents."""
 
+    batches = (1,)
+    end_p = 1.0
+
     def __init__(self, engine, seed, way, *, kills):
+        super().__init__(engine, random.Random(seed), 2)
         self._way = way
-        self._accidents = random.Random(seed)
         self._head_urls = random.Random(seed).choice([2, 32, 100_000])
-        self._seed, self._kills, self._engine = seed, kills, engine
-        self._ids = [engine.new_site(), engine.new_site()]
-        self._open()
+        self._seed, self._kills = seed, kills
+        self.read = []  # the pages, in order, without those whose results were lost
+        self.open()
 
-    def _open(self):
+    def open(self):
         limits = {"records_pulls": True, "cache_urls": 10, "head_urls": self._head_urls}
-        self._frontier = self._engine.frontier(self._way.order(), self._way.rule(), **limits)
-        self._frontier.learn(pulls_on(self._engine, self._ids))
-        for number in self._ids:
-            self._frontier.open_site(SiteRow(number, f"http://host{number}.test", 1, None, 0.0), NOW)
-        self._frontier.add([Candidate(number, target_on(number, "/p0")) for number in self._ids], NOW)
+        self.frontier = self.engine.frontier(self._way.order(), self._way.rule(), **limits)
+        self.frontier.learn(pulls_on(self.engine, self.sites))
+        for number in self.sites:
+            self.frontier.open_site(SiteRow(number, f"http://host{number}.test", 1, None, 0.0), NOW)
+        self.frontier.add([Candidate(number, target_on(number, "/p0")) for number in self.sites], NOW)
 
-    def run(self):
-        """Crawl to the end; return the pages that were read, in order, without those whose results were lost."""
-        read = []
-        held = self._engine.held
-        for _ in range(MAX_STEPS):
-            if self._kills and self._accidents.random() < 0.1:
-                self._kills -= 1
-                held.commit(self._accidents.randint(0, held.pending))
-                held.lose()
-                self._open()
-                read = read[: len(pulls_on(self._engine, self._ids))]
-            elif self._accidents.random() < 0.2:
-                held.flush()
-            leases = self._frontier.lease(NOW, 1)
-            if not leases:
-                return read
-            read.append(self._place_of(leases[0]))
-            self._end(leases[0])
-        raise AssertionError("the crawl does not end")
+    def step(self):
+        if self._kills and self.rng.random() < 0.1:
+            self._kills -= 1
+            self.kill()
+            del self.read[len(pulls_on(self.engine, self.sites)) :]
+        elif self.rng.random() < 0.2:
+            self.engine.held.flush()
+        return super().step()
+
+    def take(self, leases):
+        super().take(leases)
+        self.read += map(self._place_of, leases)
 
     def _place_of(self, lease):
-        return self._ids.index(lease.site_id), lease.url.partition(".test")[2]
+        return self.sites.index(lease.site_id), lease.url.partition(".test")[2]
 
-    def _end(self, lease):
+    def end(self, lease):
         site, path = self._place_of(lease)
         web = random.Random(f"{self._seed} {site} {path}")
         fate = web.random()
         if fate < 0.1 and not lease.attempts:
-            self._frontier.release(lease, NOW, "no answer", failed=True)
+            self.retry(lease)
             return
         others = list(dict.fromkeys(f"/p{web.randrange(120)}" for _ in range(web.choice([0, 3, 12]))))
         targets = {other: target_on(lease.site_id, other) for other in others}
         if self._way.links_sites:
-            sites = [web.randrange(2) for _ in others]
-            targets = {other: target_on(self._ids[to], other) for other, to in zip(others, sites, strict=True)}
+            targets = {other: target_on(self.sites[web.randrange(2)], other) for other in others}
         if fate < 0.2 and others and lease.hops < 10 and targets[others[0]].url != lease.url:
-            page = Page(lease.id, lease.url, lease.level, State.MOVED, moved_to=targets[others[0]])
-            self._frontier.acknowledge(lease, Decision(page), NOW)
+            self.acknowledge(lease, State.MOVED, moved_to=targets[others[0]])
             return
-        places = {one.key: LinkPlace(f"ul/{int(to[2:]) % 3}", "", f"to {to}") for to, one in targets.items()}
-        page = Page(lease.id, lease.url, lease.level, State.DONE, link_places=places, **linked(lease, targets.values()))
+        more = linked(lease, targets.values())
+        more["link_places"] = {
+            one.key: LinkPlace(f"ul/{int(to[2:]) % 3}", "", f"to {to}") for to, one in targets.items()
+        }
         if self._way.links_sites:
             values = {one.key: web.choice([0.0, 0.0, 0.2, 0.7]) for one in targets.values()}
-            page = replace(page, analysis=PageAnalysis({}, values, []))
-        reward = len(path) % 3 * web.choice(self._way.rewards) / 2
-        self._frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
+            more["analysis"] = PageAnalysis({}, values, [])
+        self.acknowledge(lease, reward=len(path) % 3 * web.choice(self._way.rewards) / 2, **more)
 
 
 def pulls_on(engine, site_ids):
@@ -124,81 +117,69 @@ def linked(lease, targets):
     }
 
 
-class Accidents:
+class Accidents(RandomCrawl):
     """A crawl of two sites, several requests in flight, in which everything happens that may happen to a page."""
 
+    batches = (1,)
+
     def __init__(self, engine, seed, way, head_urls):
-        self._rng = random.Random(seed)
+        super().__init__(engine, random.Random(seed), 2)
         self._way = way
-        self._engine = engine
         order = way.order()
         assert order.link_values is not None
         self.values = order.link_values
-        limits = {"head_urls": head_urls, "cache_urls": self._rng.choice([10, 10_000]), "is_divided": way.links_sites}
-        self._frontier = self._engine.frontier(order, way.rule(), records_pulls=True, **limits)
-        self._ids = [self._engine.new_site(), self._engine.new_site()]
-        self._now = NOW
-        self._leases = []
-        for number in self._ids:
+        limits = {"head_urls": head_urls, "cache_urls": self.rng.choice([10, 10_000]), "is_divided": way.links_sites}
+        self.frontier = engine.frontier(order, way.rule(), records_pulls=True, **limits)
+        for number in self.sites:
             self._open(number)
-        self._frontier.add([Candidate(number, target_on(number, "/")) for number in self._ids], NOW)
+        self.frontier.add([Candidate(number, target_on(number, "/")) for number in self.sites], NOW)
 
     def _open(self, number):
-        self._frontier.open_site(SiteRow(number, f"http://host{number}.test", 2, 3, 0.0), self._now)
+        self.frontier.open_site(SiteRow(number, f"http://host{number}.test", 2, 3, 0.0), self.now)
 
-    def run(self):
-        rng = self._rng
-        for _ in range(600):
-            self._now += rng.choice([0, 1])
-            if rng.random() < 0.5:
-                self._leases += self._frontier.lease(self._now, 1)
-            if self._leases and rng.random() < 0.6:
-                self._end(self._leases.pop(rng.randrange(len(self._leases))))
-            if rng.random() < 0.05:
-                number = rng.choice(self._ids)
-                if not any(lease.site_id == number for lease in self._leases):
-                    self._engine.held.submit(self._frontier.close_site(number, self._now))
-                    self._engine.held.flush()
-                    self._open(number)
-            self._check()
+    def step(self):
+        self.now += self.rng.choice([0, 1])
+        number = self.rng.choice(self.sites)
+        if self.rng.random() < 0.05 and not any(lease.site_id == number for lease in self.in_flight):
+            self.close(number)
+            self._open(number)
+        goes_on = super().step()
+        self._check()
+        return goes_on
 
-    def _end(self, lease):
-        rng, frontier, now = self._rng, self._frontier, self._now
-        target = target_on(rng.choice(self._ids), f"/p{rng.randrange(200)}")
+    def end(self, lease):
+        rng = self.rng
+        target = target_on(rng.choice(self.sites), f"/p{rng.randrange(200)}")
         variant = target_on(lease.site_id, lease.url.partition(".test")[2] + "?")
         fate = rng.choice(["released", "rests", "fails", "refused", "moves", "varies", *["read"] * 6])
         if fate == "fails" and lease.attempts < 3:
-            frontier.release(lease, now, "no answer", failed=True)
+            self.retry(lease)
         elif fate == "rests":
-            frontier.release(lease, now + 3, "no answer", failed=True)
+            self.retry(lease, 3)
         elif fate == "refused":
-            self._acknowledge(lease, State.REJECTED, reason="robots_disallows")
+            self.acknowledge(lease, State.REJECTED, reason="robots_disallows")
         elif fate == "moves" and target.url != lease.url and lease.hops < 9:
-            self._acknowledge(lease, State.MOVED, moved_to=target)
+            self.acknowledge(lease, State.MOVED, moved_to=target)
         elif fate == "varies" and variant.key == lease.key and variant.url != lease.url and lease.hops < 9:
-            self._acknowledge(lease, State.MOVED, moved_to=variant)
+            self.acknowledge(lease, State.MOVED, moved_to=variant)
         elif fate == "read":
             paths = (rng.choice(["/p%d", "/p%d/", "//p%d"]) % rng.randrange(400) for _ in range(rng.choice([0, 3, 20])))
-            ids = self._ids if self._way.links_sites else [lease.site_id]
-            found = {one.key: one for one in (target_on(rng.choice(ids), path) for path in paths)}
+            sites = self.sites if self._way.links_sites else [lease.site_id]
+            found = {one.key: one for one in (target_on(rng.choice(sites), path) for path in paths)}
             places = dict.fromkeys(found, LinkPlace("ul/li", "ul/li", "a page"))
             values = {key: rng.choice([0.0, 0.0, 0.2, 0.7]) for key in found}
             analysis = PageAnalysis({}, values, []) if self._way.links_sites else None
             more = linked(lease, found.values()) | {"link_places": places, "analysis": analysis}
-            self._acknowledge(lease, State.DONE, rng.choice(self._way.rewards), **more)
+            self.acknowledge(lease, reward=rng.choice(self._way.rewards), **more)
         else:
-            frontier.release(lease, now)
-
-    def _acknowledge(self, lease, state, reward=0.0, **more):
-        page = Page(lease.id, lease.url, lease.level, state, **more)
-        self._frontier.acknowledge(lease, Decision(page), self._now, Reward(reward))
+            self.frontier.release(lease, self.now)
 
     def _check(self):
-        sites = self._frontier.schedule.sites.values()
-        leased = {lease.id for lease in self._leases}
+        sites = self.frontier.schedule.sites.values()
+        leased = {lease.id for lease in self.in_flight}
         resting = {number for site in sites for number in site.resting}
-        assert set(self._frontier._learning.features) <= leased | resting
-        assert all(one.level == 0 or one.id in self._frontier._learning.features for one in self._leases)
+        assert set(self.frontier._learning.features) <= leased | resting
+        assert all(one.level == 0 or one.id in self.frontier._learning.features for one in self.in_flight)
         for site in sites:
             for queue in site.queues.values():
                 assert isinstance(queue, ValueQueue)
@@ -209,6 +190,6 @@ class Accidents:
     def replayed(self):
         """Return what the stored pulls teach."""
         values = self._way.order().link_values
-        for one in pulls_on(self._engine, self._ids):
+        for one in pulls_on(self.engine, self.sites):
             values.learn([] if one.features is None else features_of(one.features).tolist(), one.reward)
         return values

@@ -18,6 +18,7 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.site_rows import SiteRow
+from tests.contracts.random_crawl import RandomCrawl
 from tests.contracts.site import target_on
 from tests.support.frontier_state import counts_of, pending_of
 from tests.support.naive_opic import NaiveOPIC
@@ -99,21 +100,20 @@ class Way:
     caches: tuple[int, ...] = (1000,)
 
 
-class ScoredCrawl:
+class ScoredCrawl(RandomCrawl):
     """A crawl of a random web; it can be reopened, as after a kill."""
 
+    batches = (1,)
+
     def __init__(self, engine, way):
-        self.engine = engine
+        super().__init__(engine, random.Random(way.seed), way.sites)
         self.way = way
-        self.rng = random.Random(way.seed)
-        self.sites = [engine.new_site() for _ in range(way.sites)]
+        self.end_p = 1.0 if way.parallel == (1,) else 0.6
         self.names = [(site, number) for site in self.sites for number in range(way.pages)]
         self.texts = {}
         self.url_history = Story(way.weight)
-        self.in_flight = []
         self.pulls = []
         self.asked = []
-        self.now = 1000.0
         self.steps = 0
         self.open()
         roots = [(site, 0) for site in self.sites]
@@ -161,24 +161,19 @@ class ScoredCrawl:
 
     # One step ----------------------------------------------------------------------------------------
 
-    def run(self, steps):
-        for _ in range(steps):
-            self.step()
-
     def step(self):
         self.steps += 1
         self.rng = random.Random(f"{self.way.seed} step {self.steps}")
         self.now += self.rng.choice([0.001, 0.001, 2.0])
-        allowed = self.allowed()
-        leases = self.frontier.lease(self.now, 1)
-        if leases:
-            self.check(leases[0], allowed)
-            self.asked.append((name_of(leases[0].url), leases[0].is_revisit))
-            self.in_flight += leases
-        else:
-            assert not allowed, "a page may be requested, but is not leased"
-        if self.in_flight and (not leases or self.way.parallel == (1,) or self.rng.random() < 0.6):
-            self.end(self.in_flight.pop(self.rng.randrange(len(self.in_flight))))
+        self._allowed = self.allowed()
+        return super().step()
+
+    def take(self, leases):
+        super().take(leases)
+        assert leases or not self._allowed, "a page may be requested, but is not leased"
+        for lease in leases:
+            self.check(lease, self._allowed)
+            self.asked.append((name_of(lease.url), lease.is_revisit))
 
     def allowed(self):
         """Return the pages that may be requested, with their scores as in the order, whatever is in the queues."""

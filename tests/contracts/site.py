@@ -1,7 +1,7 @@
 """One open site of a frontier, with short names for frequent actions of the contract's tests."""
 
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.values import Candidate, Decision
+from crawlers.frontier.values import Candidate, Decision, Reward
 from crawlers.items import Page, State
 from crawlers.storage.site_rows import SiteRow
 
@@ -11,6 +11,12 @@ VARIANTS = ["/a/", "/a", "/a/?x=", "//a/", "/a/?y="]  # of one page, best first 
 
 def target_on(site_id, path):
     return resolve(f"http://host{site_id}.test/", f"http://host{site_id}.test{path}")
+
+
+def acknowledge(frontier, lease, state=State.DONE, now=NOW, *, reward=0.0, **page):
+    """End *lease*; *page* are further fields of the page."""
+    result = Page(lease.id, lease.url, lease.level, state, **page)
+    return frontier.acknowledge(lease, Decision(result), now, Reward(reward))
 
 
 class Site:
@@ -38,11 +44,10 @@ class Site:
         assert len(leases) == 1
         return leases[0]
 
-    def end(self, lease, state=State.DONE, *links, moved_to="", now=NOW):
+    def end(self, lease, state=State.DONE, *links, moved_to="", now=NOW, **more):
         target = self.target(moved_to) if moved_to else None
         found = [(self.target(link), 1) for link in links]
-        page = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=target)
-        return self.frontier.acknowledge(lease, Decision(page), now)[1]
+        return acknowledge(self.frontier, lease, state, now, links=found, moved_to=target, **more)[1]
 
     def paths(self, leases):
         return [lease.url.removeprefix(self.root) for lease in leases]

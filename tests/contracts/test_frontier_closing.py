@@ -17,13 +17,12 @@ from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import GivenUpSite
 from crawlers.storage.site_rows import SiteRow
+from tests.contracts.random_crawl import WebCrawl
 from tests.contracts.site import NOW, Site
-from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, answer, budget, page_of, target, webs
+from tests.contracts.webs import Kind, PageSpec, Way, budget, target, webs
 from tests.support.frontier_state import counts_of
 
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "60"))
-MAX_STEPS = 5_000
-RESTS_S = (0.0, 2.0, 7.0)
 
 
 def close(site, now=NOW):
@@ -205,83 +204,56 @@ def test_registered_sites_break_ties_in_that_order(engine):
 # Random crawls
 
 
-class Crawl:
+class Crawl(WebCrawl):
     """A crawl of several sites, one of *webs* each; if it is *disturbed*, sites are closed and opened again."""
 
+    rests_s = (0.0, 2.0, 7.0)
+
     def __init__(self, engine, some, seed, *, disturbed):
-        self._engine = engine
-        self._rng, self._chance = random.Random(seed), random.Random(seed + 1)
+        super().__init__(engine, random.Random(seed), some, NOW)
+        self._chance = random.Random(seed + 1)
         self._disturbed = disturbed
-        self._now = NOW
-        self._frontier = engine.frontier(
-            rule=RULES[self._rng.choice(["roundrobin", "sequential", "ucb1", "auto"])](RuleOptions()),
-            cache_urls=self._rng.choice([1, 5, 1000]),
+        self.frontier = engine.frontier(
+            rule=RULES[self.rng.choice(["roundrobin", "sequential", "ucb1", "auto"])](RuleOptions()),
+            cache_urls=self.rng.choice([1, 5, 1000]),
             records_pulls=True,
         )
-        self._webs = {engine.new_site(): web for web in some}
-        self._limits = {site: (self._rng.choice([1, 3]), self._rng.choice([0.0, 1.5])) for site in self._webs}
-        self._in_flight = []
+        self._limits = {site: (self.rng.choice([1, 3]), self.rng.choice([0.0, 1.5])) for site in self.sites}
         self.leased = []  # place of the site, URL, attempts and time
         self.closed = 0
-        for site in self._webs:
+        for site in self.sites:
             self._open(site)
-            self._frontier.add([Candidate(site, target(Way(0, 0)))], self._now)
+            self.frontier.add([Candidate(site, target(Way(0, 0)))], self.now)
 
     def _open(self, site):
-        self._frontier.open_site(
-            SiteRow(site, f"http://host{site}.test", self._limits[site][0], None, self._limits[site][1]), self._now
-        )
+        parallel, delay_s = self._limits[site]
+        self.frontier.open_site(SiteRow(site, f"http://host{site}.test", parallel, None, delay_s), self.now)
 
-    def run(self):
-        places = {site: place for place, site in enumerate(self._webs)}
-        for _ in range(MAX_STEPS):
-            if self._disturbed and self._chance.random() < 0.3:
-                self._reopen(self._chance.choice(list(self._webs)))
-            leases = self._frontier.lease(self._now, self._rng.choice([1, 1, 3]))
-            self.leased += [(places[one.site_id], one.url, one.attempts, self._now) for one in leases]
-            self._in_flight += leases
-            if self._in_flight and (not leases or self._rng.random() < 0.5):
-                self._end(self._in_flight.pop(self._rng.randrange(len(self._in_flight))))
-            elif not leases:
-                due = self._frontier.next_due(self._now)
-                assert self._frontier.has_pending == (due is not None)
-                if due is None:
-                    assert not self._frontier.is_waiting
-                    return self
-                self._now += due
-        raise AssertionError("the crawl does not end")
+    def step(self):
+        if self._disturbed and self._chance.random() < 0.3:
+            self._reopen(self._chance.choice(self.sites))
+        return super().step()
+
+    def take(self, leases):
+        super().take(leases)
+        self.leased += [(self.sites.index(one.site_id), one.url, one.attempts, self.now) for one in leases]
 
     def _reopen(self, site):
-        if any(lease.site_id == site for lease in self._in_flight):
+        if any(lease.site_id == site for lease in self.in_flight):
             return
-        changes = self._frontier.close_site(site, self._now)
-        (row,) = changes[GivenUpSite]
-        self._engine.held.submit(changes)
-        self._engine.held.flush()
+        row = self.close(site)
         self._open(site)
         if row.asked_at is not None:
-            self._frontier.gate(site).resume(row.asked_at, row.rest_until or float("-inf"), self._now)
+            self.frontier.gate(site).resume(row.asked_at, row.rest_until or float("-inf"), self.now)
         self.closed += 1
-
-    def _end(self, lease):
-        web = self._webs[lease.site_id]
-        page = page_of(lease.key)
-        if lease.attempts < min(web[page].failures, MAX_ATTEMPTS):
-            self._frontier.release(lease, self._now + self._rng.choice(RESTS_S), "no answer", failed=True)
-            return
-        state, links, moved = answer(web, page, lease.url)
-        found = [(target(way), count) for way, count in Counter(links).items()]
-        moved_to = None if moved is None else target(moved)
-        result = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=moved_to)
-        self._frontier.acknowledge(lease, Decision(result), self._now)
 
     def rows(self):
         """Return the pages of each site in the order in which they were found."""
         names = ("key", "url", "variant", "level", "hops", "state", "reason", "attempts", "retry_at")
         found = []
-        for site in self._webs:
-            rows = sorted(self._engine.rows(site), key=lambda row: row["id"])
-            assert counts_of(self._frontier)[site] == Counter(State(row["state"]) for row in rows)
+        for site in self.sites:
+            rows = sorted(self.engine.rows(site), key=lambda row: row["id"])
+            assert counts_of(self.frontier)[site] == Counter(State(row["state"]) for row in rows)
             found.append([tuple(row[name] for name in names) for row in rows])
         return found
 

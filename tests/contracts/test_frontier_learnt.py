@@ -10,8 +10,8 @@ from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
 from crawlers.algorithms.ranking.page_orders import learnt
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.values import Candidate, Decision, Reward
-from crawlers.items import LinkPlace, Page, PageAnalysis, State
+from crawlers.frontier.values import Candidate
+from crawlers.items import LinkPlace, PageAnalysis, State
 from tests.contracts.learning_crawls import HARVEST, TOPIC, Accidents, Crawl
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import budget
@@ -37,13 +37,9 @@ class LearntSite(Site):
             target.key: max((value for word, value in self.worth.items() if word in link), default=0.0)
             for link, target in found.items()
         }
-        page = Page(
-            *(lease.id, lease.url, lease.level, State.DONE),
-            links=[(target, 1) for target in found.values()],
-            link_places={target.key: place(link) for link, target in found.items()},
-            analysis=PageAnalysis({}, worth, []),
-        )
-        self.frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
+        places = {target.key: place(link) for link, target in found.items()}
+        analysis = PageAnalysis({}, worth, [])
+        self.end(lease, State.DONE, *links, reward=reward, link_places=places, analysis=analysis)
 
     def begin(self, *links):
         self.add("/")
@@ -186,8 +182,8 @@ def test_stored_features_are_those_of_the_link(engine):
 def test_any_crawl_chooses_after_kills_as_without(engine, way):
     lengths = []
     for seed in range(6):
-        undisturbed = Crawl(engine.begin_crawl(), seed, way, kills=0).run()
-        assert Crawl(engine.begin_crawl(), seed, way, kills=4).run() == undisturbed
+        undisturbed = Crawl(engine.begin_crawl(), seed, way, kills=0).run().read
+        assert Crawl(engine.begin_crawl(), seed, way, kills=4).run().read == undisturbed
         lengths.append(len(undisturbed))
     assert sum(length > 40 for length in lengths) > 2
 
@@ -205,5 +201,5 @@ def known(values):
 @given(st.integers(0, 1_000_000), st.sampled_from([1, 4, 100_000]))
 def test_whatever_happens_features_are_kept_once_and_the_store_teaches_the_same(engine, way, seed, head_urls):
     crawl = Accidents(engine.begin_crawl(), seed, way, head_urls)
-    crawl.run()
+    crawl.run(600)
     assert known(crawl.values) == known(crawl.replayed())

@@ -152,9 +152,7 @@ def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(engine):
 def test_redirect_passes_its_queue_slot_on(engine):
     site = news_site(engine)
     begun(site, "/a1", "/a2", "/s1")
-    lease = site.one()
-    page = Page(lease.id, lease.url, 1, State.MOVED, 301, moved_to=site.target("/moved"))
-    site.frontier.acknowledge(lease, Decision(page), NOW)
+    site.end(site.one(), State.MOVED, moved_to="/moved")
     assert sorted(drained(site)[:2]) == ["/a2", "/moved"]
 
 

@@ -4,10 +4,10 @@ import random
 
 from crawlers.algorithms.bandits.beebot import BatchGreedy
 from crawlers.algorithms.bandits.patience import Patience
-from crawlers.frontier.values import Decision, Reward, RuleDecisions
-from crawlers.items import Page, State
+from crawlers.frontier.values import RuleDecisions
+from crawlers.items import State
 from crawlers.storage.worker_status import Wait
-from tests.contracts.site import NOW, Site
+from tests.contracts.site import NOW, Site, acknowledge
 
 
 def test_site_passes_through_all_waits(engine):
@@ -82,8 +82,7 @@ def test_choices_of_the_rule_are_counted_by_their_outcome(engine):
     for site in (good, poor):
         site.add("/a", "/b")
     for lease in frontier.lease(NOW, 2):
-        page = Page(lease.id, lease.url, lease.level, State.DONE)
-        frontier.acknowledge(lease, Decision(page), NOW, Reward(10.0 if lease.site_id == good.id else 5.0))
+        acknowledge(frontier, lease, reward=10.0 if lease.site_id == good.id else 5.0)
     assert frontier.schedule.rule_decisions == RuleDecisions(2, 0, 1)
     assert frontier.lease(NOW, 1) == []
     assert frontier.schedule.rule_decisions == RuleDecisions(2, 1, 1)

@@ -6,8 +6,8 @@ import pytest
 
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions, PageOrder
-from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import Page, State
+from crawlers.frontier.values import Candidate
+from crawlers.items import State
 from crawlers.storage import site_opening
 from tests.contracts.fading import Fading
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
@@ -196,8 +196,7 @@ def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited):
     limited.open()
     limited.frontier.add([Candidate(other, target_of((other, 0)))], limited.now)
     lease = next(lease for lease in limited.frontier.lease(limited.now, 9) if lease.site_id == other)
-    page = Page(lease.id, lease.url, 0, State.REFUSED, 404, "status 404")
-    limited.frontier.acknowledge(lease, Decision(page), limited.now)
+    limited.acknowledge(lease, State.REFUSED, status=404, reason="status 404")
     limited.engine.held.flush()
     committed(site_opening._retry_home_page, limited.engine.database, other, 0.0)
     limited.open()

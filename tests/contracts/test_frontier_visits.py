@@ -3,10 +3,9 @@
 import pytest
 
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.frontier.values import Decision
-from crawlers.items import Page, State
+from crawlers.items import State
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
-from tests.contracts.site import NOW, Site
+from tests.contracts.site import Site, acknowledge
 
 
 class Visits:
@@ -18,9 +17,7 @@ class Visits:
         self.lease = self.next()
         self.crawl.read(self.lease, self.links(1, 2, 2))
         for _ in range(2):
-            lease = self.next()
-            page = Page(lease.id, lease.url, lease.level, State.REFUSED, 404, "status 404")
-            self.crawl.frontier.acknowledge(lease, Decision(page), self.crawl.now)
+            self.crawl.acknowledge(self.next(), State.REFUSED, status=404, reason="status 404")
 
     def links(self, *numbers):
         return {(self.site, number): numbers.count(number) for number in numbers}
@@ -37,8 +34,7 @@ class Visits:
         assert (lease.id, lease.is_revisit) == (self.lease.id, True)
         crawl.now += 1.0
         found = [(target_of(name), count) for name, count in self.links(*links).items()]
-        page = Page(lease.id, lease.url, lease.level, state, status, links=found, **more)
-        crawl.frontier.acknowledge(lease, Decision(page), crawl.now)
+        crawl.acknowledge(lease, state, status=status, links=found, **more)
         return crawl.now
 
     @property
@@ -186,10 +182,8 @@ def test_link_and_redirect_to_another_site_wake_it_under_orders_without_scores(e
     home = Site(engine)
     other = Site(engine, home.frontier)
     home.add("/")
-    lease, target = home.one(), other.target("/a/")
-    page = Page(lease.id, lease.url, 0, State.DONE, 200, cross_site_links=[(target, 1)])
-    if is_redirect:
-        page = Page(lease.id, lease.url, 0, State.MOVED, 301, moved_to=target)
-    home.frontier.acknowledge(lease, Decision(page), NOW)
+    target = other.target("/a/")
+    more = {"moved_to": target} if is_redirect else {"cross_site_links": [(target, 1)]}
+    acknowledge(home.frontier, home.one(), State.MOVED if is_redirect else State.DONE, **more)
     assert home.frontier.has_pending
     assert other.paths(other.lease()) == ["/a/"]

@@ -12,20 +12,15 @@ from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.topic.vectors import Weights
-from crawlers.frontier.values import Decision, Reward
-from crawlers.items import Page, State
+from crawlers.frontier.values import Lease
+from crawlers.items import State
 from crawlers.storage.pulls import Pull
-from tests.contracts.site import NOW, Site
+from tests.contracts.random_crawl import RandomCrawl
+from tests.contracts.site import NOW, Site, target_on
 
 PATIENT = Patience(0.9, 60.0)
 PATHS = [f"/{number}/" for number in range(30)]
 OUTCOMES = ["done", "done", "done", "failed", "retried", "rejected", "refused", "long refused"]
-
-
-def end(site, lease, reward, now=NOW, links=()):
-    found = [(site.target(path), 1) for path in links]
-    page = Page(lease.id, lease.url, lease.level, State.DONE, links=found)
-    site.frontier.acknowledge(lease, Decision(page), now, Reward(reward))
 
 
 def opened(engine, *sites, **limits):
@@ -37,7 +32,7 @@ def opened(engine, *sites, **limits):
         site.add(*PATHS)
     for lease in frontier.lease(NOW, len(found)):
         number = [site.id for site in found].index(lease.site_id)
-        end(found[number], lease, 10.0 / (1 + number))
+        found[number].end(lease, reward=10.0 / (1 + number))
     return found
 
 
@@ -56,7 +51,7 @@ def compared(engine, page_budget=20):
     good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
     good.add("/", *PATHS, level=1)
     poor.add("/", *PATHS, level=4)
-    end(good, good.one(), 0.0)
+    good.end(good.one())
     return good, poor
 
 
@@ -118,7 +113,7 @@ def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine, state):
     if state == "must wait":
         good.add("/far/", level=1)
         for _ in PATHS[2:]:
-            end(good, good.one(), 10.0)
+            good.end(good.one(), reward=10.0)
     (lease,) = frontier.lease(NOW, 1)
     assert lease.site_id == good.id
     if state == "paused":
@@ -130,7 +125,7 @@ def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine, state):
     assert leased(poor, NOW) == leased(poor, NOW + 59.9) == []
     assert frontier.next_due(NOW) == 60.0
     assert leased(poor, NOW + 60.0) == [poor.id]
-    end(poor, next(one for one in frontier._leases.values() if one.site_id == poor.id), 0.0, NOW + 61.0)
+    poor.end(next(one for one in frontier._leases.values() if one.site_id == poor.id), now=NOW + 61.0)
     assert leased(poor, NOW + 61.0) == [poor.id], "not only one page a minute"
 
 
@@ -151,8 +146,8 @@ def test_site_of_which_nothing_waits_is_not_waited_for(engine):
     good.add("/only/")
     poor.add(*PATHS)
     first, second = frontier.lease(NOW, 2)
-    end(good, first, 10.0)
-    end(poor, second, 1.0)
+    good.end(first, reward=10.0)
+    poor.end(second, reward=1.0)
     assert leased(poor, NOW) == [poor.id]
 
 
@@ -162,9 +157,9 @@ def test_site_whose_first_results_are_awaited_is_waited_for(engine):
     slow.add("/")
     quick.add(*PATHS)
     home, first = frontier.lease(NOW, 2)
-    end(quick, first, 1.0)
+    quick.end(first, reward=1.0)
     assert leased(quick, NOW) == []
-    end(slow, home, 5.0, links=["/a/"])
+    slow.end(home, State.DONE, "/a/", reward=5.0)
     assert leased(slow, NOW) == [slow.id]
 
 
@@ -184,82 +179,67 @@ def test_resumed_crawl_waits_as_before(engine):
 # No stall
 
 
-class Simulation:
+class Simulation(RandomCrawl):
     """A crawl of random sites whose pages end in every possible way; time goes on only when nothing can be leased."""
 
+    batches = (1, 1, 8)
+
     def __init__(self, engine, seed, rule, order):
-        self.rng = rng = random.Random(seed)
-        self.budget = rng.choice([10, 40, 10_000])
+        rng = random.Random(seed)
+        super().__init__(engine, rng, rng.randint(1, 6))
+        page_budget = rng.choice([10, 40, 10_000])
         patience = Patience(rng.choice([0.1, 0.9, 1.0]), rng.choice([1.0, 60.0]), rng.choice([0.0, 0.0, 100.0]))
-        options = RuleOptions(page_budget=self.budget, gittins_batch=3, ucb1_initial=2)
+        options = RuleOptions(page_budget=page_budget, gittins_batch=3, ucb1_initial=2)
         self.frontier = engine.frontier(
-            ORDERS[order](OrderOptions()), RULES[rule](options), page_budget=self.budget, patience=patience
+            ORDERS[order](OrderOptions()), RULES[rule](options), page_budget=page_budget, patience=patience
         )
-        self.sites = {}
-        for _ in range(rng.randint(1, 6)):
+        for number in self.sites:
             limits = {"parallel": rng.choice([1, 1, 3]), "delay_s": rng.choice([0.0, 0.5, 5.0, 100.0])}
-            site = Site(engine, self.frontier, **limits)
-            site.add("/")
-            self.sites[site.id] = site
+            Site(engine, self.frontier, id=number, **limits).add("/")
         self.richness = {number: rng.choice([0, 1, 20]) for number in self.sites}
-        self.now = NOW
-        self.flying = []
-        self.paused = []
+        self.events = []  # when a page ends or a site is resumed, and its lease or the number of the site
         self.pages = 0
 
-    def run(self):
-        for _ in range(20_000):
-            leases = self.frontier.lease(self.now, self.rng.choice([1, 1, 8]))
-            for lease in leases:
-                self._take(lease)
-            if not leases and not self._advance():
-                assert self.frontier.budget.is_exhausted or not self.frontier.is_waiting, "the crawl stalls"
-                return
-        raise AssertionError("the crawl does not end")
+    def take(self, leases):
+        for lease in leases:
+            if self.rng.random() < 0.05:
+                self.frontier.release(lease, self.now)
+                self.frontier.pause(lease.site_id, is_awaited=self.rng.random() < 0.5)
+                self.events.append((self.now + self.rng.choice([0.1, 200.0]), lease.site_id))
+            else:
+                self.events.append((self.now + self.rng.choice([0.1, 1.0, 100.0]), lease))
 
-    def _take(self, lease):
-        if self.rng.random() < 0.05:
-            self.frontier.release(lease, self.now)
-            self.frontier.pause(lease.site_id, is_awaited=self.rng.random() < 0.5)
-            self.paused.append((self.now + self.rng.choice([0.1, 200.0]), lease.site_id))
-        else:
-            self.flying.append((self.now + self.rng.choice([0.1, 1.0, 100.0]), lease))
-
-    def _advance(self):
-        """Go to the next event; return whether there is one."""
+    def wait(self):
         due = self.frontier.next_due(self.now)
-        assert due is None or due > 0.0, "something is due, but nothing is leased"
-        times = [at for at, _ in (*self.flying, *self.paused)] + ([] if due is None else [self.now + due])
-        if not times:
+        if not self.events and due is None:
+            assert self.frontier.budget.is_exhausted or not self.frontier.is_waiting, "the crawl stalls"
             return False
-        self.now = max(self.now, min(times))
-        for one in [one for one in self.paused if one[0] <= self.now]:
-            self.paused.remove(one)
-            self.frontier.resume(one[1], self.now)
-        for one in [one for one in self.flying if one[0] <= self.now]:
-            self.flying.remove(one)
-            self._end(one[1])
+        assert due is None or due > 0.0, "something is due, but nothing is leased"
+        self.now = min([at for at, _ in self.events] + ([] if due is None else [self.now + due]))
+        over = [one for one in self.events if one[0] <= self.now]
+        self.events = [one for one in self.events if one[0] > self.now]
+        for _, what in over:
+            if isinstance(what, Lease):
+                self.end(what)
+            else:
+                self.frontier.resume(what, self.now)
         return True
 
-    def _end(self, lease):
-        site, rng = self.sites[lease.site_id], self.rng
+    def end(self, lease):
+        rng = self.rng
         outcome = rng.choice(OUTCOMES)
         if outcome == "retried" and lease.attempts < 3:
-            self.frontier.release(lease, self.now + rng.choice([0.0, 2.0, 400.0]), "no answer", failed=True)
+            self.retry(lease, rng.choice([0.0, 2.0, 400.0]))
         elif outcome.endswith("refused") and lease.attempts < 3:
-            rest_s = 300.0 if outcome.startswith("long") else None
-            until = self.frontier.gate(site.id).back_off(self.now, rest_s)
+            until = self.frontier.gate(lease.site_id).back_off(self.now, 300.0 if outcome.startswith("long") else None)
             self.frontier.release(lease, until, "status 429", failed=True)
-        elif outcome == "rejected":
-            site.end(lease, State.REJECTED, now=self.now)
-        elif outcome == "failed":
-            site.end(lease, State.FAILED, now=self.now)
+        elif outcome in ("rejected", "failed"):
+            self.acknowledge(lease, State[outcome.upper()])
         else:
-            links = []
-            if self.pages < 100:
-                links = [f"/{self.pages}-{number}/" for number in range(rng.choice([0, 1, 3, 12]))]
-                self.pages += len(links)
-            end(site, lease, float(rng.randrange(1 + self.richness[site.id])), self.now, links)
+            number = rng.choice([0, 1, 3, 12]) if self.pages < 100 else 0
+            links = [(target_on(lease.site_id, f"/{self.pages}-{n}/"), 1) for n in range(number)]
+            self.pages += number
+            self.acknowledge(lease, reward=float(rng.randrange(1 + self.richness[lease.site_id])), links=links)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
