@@ -2,7 +2,6 @@
 
 import networkx as nx
 import pytest
-from scrapy.settings import Settings
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.inputs.url_settings import normalization
@@ -10,15 +9,14 @@ from crawlers.items import State
 from crawlers.storage.files.names import file_stem
 from tests.support.crawl_web import WatchedWeb
 from tests.support.demo_truth import ALL_TAGS, truth
+from tests.support.opened_crawl import project_settings
 from tests.support.running import Crawl
 
 SITES = ("library", "faculty", "mirror")
 SCALE = 2
 
 
-SETTINGS = Settings()
-SETTINGS.setmodule("crawlers.settings")
-NORMALIZATION = normalization(SETTINGS)
+NORMALIZATION = normalization(project_settings())
 
 
 def normalize(url):

@@ -2,14 +2,13 @@
 
 from argparse import ArgumentParser
 
-from scrapy.settings import Settings
+from tests.support.opened_crawl import project_settings
 
 
 def run_here(command, url, *arguments, **settings):
     """Run a new *command* on the store *url*; return its exit status."""
     parser = ArgumentParser()
-    command.settings = Settings({"DATABASE_URL": url, **settings})
-    command.settings.setmodule("crawlers.settings", priority="default")
+    command.settings = project_settings(DATABASE_URL=url, **settings)
     command.add_options(parser)
     options, rest = parser.parse_known_args(arguments)
     command.run(rest, options)

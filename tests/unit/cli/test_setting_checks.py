@@ -1,7 +1,6 @@
 """Settings that would silently have no effect are refused, with what to use instead."""
 
 import pytest
-from scrapy.settings import Settings
 from scrapy.settings import default_settings as scrapy_defaults
 
 from crawlers import settings as defaults
@@ -18,13 +17,7 @@ from crawlers.inputs.text_file import shown
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import Number, Switch, Table
 from crawlers.storage.database import Database
-
-
-def given(**values):
-    settings = Settings()
-    settings.setmodule(defaults)
-    settings.update(values, priority="cmdline")
-    return settings
+from tests.support.opened_crawl import project_settings
 
 
 @pytest.mark.parametrize(
@@ -40,30 +33,30 @@ def given(**values):
 )
 def test_misspelt_and_lower_case_names_are_refused(name, message):
     with pytest.raises(ConfigError) as raised:
-        check_settings(given(**{name: "3"}))
+        check_settings(project_settings(**{name: "3"}))
     assert message in str(raised.value)
 
 
 def test_all_mistakes_are_named_at_once():
     wrong = {"MAX_LEVLE": "3", "PAGE_BUDGET": "many", "SITE_PARALLEL": "0", "URL_EXCLUDE": "/("}
     with pytest.raises(ConfigError) as raised:
-        check_settings(given(**wrong))
+        check_settings(project_settings(**wrong))
     assert sorted(name for line in str(raised.value).splitlines() for name in wrong if name in line) == [*wrong]
 
 
 @pytest.mark.parametrize("name", [*WITHOUT_EFFECT, *WITHOUT_EFFECT_ON_MISSIONS])
 def test_setting_without_effect_is_refused_with_a_remedy(name):
     with pytest.raises(ConfigError, match=f"^{name} has no effect here; .+"):
-        check_effects(given(**{name: "{}"}), is_mission=True)
+        check_effects(project_settings(**{name: "{}"}), is_mission=True)
     assert hasattr(scrapy_defaults, name)
-    check_effects(given(), is_mission=True)  # Scrapy's own value is no mistake
+    check_effects(project_settings(), is_mission=True)  # Scrapy's own value is no mistake
 
 
 def test_weights_of_links_are_refused_if_the_order_does_not_learn_from_links():
     with pytest.raises(ConfigError, match=r"^LINK_PRIOR has no effect here; it is for ORDER=learnt .*here ORDER=bfs: "):
-        check_effects(given(LINK_PRIOR="none"), is_mission=True)
-    check_effects(given(LINK_PRIOR="none", ORDER="learnt"), is_mission=True)
-    check_effects(given(ORDER="bfs"), is_mission=True)
+        check_effects(project_settings(LINK_PRIOR="none"), is_mission=True)
+    check_effects(project_settings(LINK_PRIOR="none", ORDER="learnt"), is_mission=True)
+    check_effects(project_settings(ORDER="bfs"), is_mission=True)
 
 
 def test_numbers_of_scrapy_that_make_no_sense_are_refused():
@@ -72,14 +65,14 @@ def test_numbers_of_scrapy_that_make_no_sense_are_refused():
     for name in numbers:
         for value in ("-1", -0.5, "nan", "soon", "inf"):
             with pytest.raises(ConfigError, match=f"^{name}=.+; write a "):
-                check_settings(given(**{name: value}))
+                check_settings(project_settings(**{name: value}))
 
 
 @pytest.mark.parametrize("name", ["URL_INCLUDE", "URL_EXCLUDE"])
 @pytest.mark.parametrize("value", ["/a\ud800", ["/a\ud800"], ["/b", "/a\udfff"]])
 @pytest.mark.parametrize("priority", ["project", "cmdline"])
 def test_expressions_that_are_not_valid_text_are_refused(name, value, priority):
-    settings = given()
+    settings = project_settings()
     settings.set(name, value, priority=priority)
     with pytest.raises(ConfigError, match=f"^{name}.* is not valid text; write it in UTF-8") as raised:
         check_settings(settings)
@@ -95,7 +88,7 @@ def refusal(name, value):
     """Return the message with which a value of a setting is refused; None: it is accepted."""
     try:
         check_typed([f"{name}={value}"])
-        check_settings(given(**{name: value}))
+        check_settings(project_settings(**{name: value}))
     except ConfigError as error:
         return str(error)
     return None
@@ -156,7 +149,7 @@ def test_wrong_public_suffix_list_is_refused_in_one_sentence(tmp_path, content, 
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(ConfigError) as raised:
-        check_settings(given(PUBLIC_SUFFIX_LIST=str(path)))
+        check_settings(project_settings(PUBLIC_SUFFIX_LIST=str(path)))
     assert str(raised.value).startswith(f"PUBLIC_SUFFIX_LIST={shown(str(path))}: ")
     assert message in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
@@ -170,7 +163,7 @@ def test_no_output_is_the_store_whether_it_exists_or_not(tmp_path, monkeypatch, 
     (tmp_path / f"link{ending}").symlink_to(f"crawl.sqlite{ending}")
     path = way.format(ending, folder=tmp_path)
     with pytest.raises(ConfigError, match=f"^{name}={path} is the store; name another file$"):
-        check_settings(given(**{name: path}))
+        check_settings(project_settings(**{name: path}))
     assert not (tmp_path / "crawl.sqlite").exists()
 
 
@@ -179,10 +172,10 @@ def test_no_output_is_the_store_whether_it_exists_or_not(tmp_path, monkeypatch, 
 def test_outputs_are_below_the_folder_of_the_crawl(tmp_path, monkeypatch, name, path):
     monkeypatch.chdir(tmp_path)
     if (name, path) == ("RESULT_FOLDER", "/x"):
-        return check_settings(given(RESULT_FOLDER=path))  # a full path is meant
+        return check_settings(project_settings(RESULT_FOLDER=path))  # a full path is meant
     message = f"^{name}={path} is outside of the folder of the crawl; name a file below {tmp_path}$"
     with pytest.raises(ConfigError, match=message):
-        check_settings(given(**{name: path}))
+        check_settings(project_settings(**{name: path}))
     return None
 
 
@@ -192,7 +185,9 @@ def test_files_may_be_beside_the_store_or_the_results_of_other_folders(tmp_path,
     monkeypatch.chdir(here)
     for folder in (store, results):
         paths = {"WARC_FILE": f"{folder}/a.warc.gz", "COMMON_LOG_FILE": f"{folder}/logs/a.csv"}
-        check_settings(given(DATABASE_URL=f"sqlite:///{store}/a.sqlite", RESULT_FOLDER=str(results), **paths))
+        check_settings(
+            project_settings(DATABASE_URL=f"sqlite:///{store}/a.sqlite", RESULT_FOLDER=str(results), **paths)
+        )
 
 
 def test_store_is_no_code():

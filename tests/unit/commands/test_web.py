@@ -4,18 +4,17 @@ import socket
 from argparse import Namespace
 
 import pytest
-from scrapy.settings import Settings
 
 from crawlers.commands.web import Command
 from crawlers.storage.database import Database
+from tests.support.opened_crawl import project_settings
 
 
 def run(monkeypatch, port):
     """Return the exit status of the command."""
     monkeypatch.setattr("crawlers.web.serving.serve", lambda *_: None)
     command = Command()
-    command.settings = Settings()
-    command.settings.setmodule("crawlers.settings", priority="default")
+    command.settings = project_settings()
     command.run([], Namespace(host="127.0.0.1", port=port, set=[], settings_file=None))
     return command.exitcode
 

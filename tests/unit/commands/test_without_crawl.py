@@ -4,10 +4,9 @@ import argparse
 
 import pytest
 from scrapy.cmdline import _get_commands_dict
-from scrapy.settings import Settings
 
-from crawlers import settings as defaults
 from crawlers.cli.without_crawl import WithoutCrawl
+from tests.support.opened_crawl import project_settings
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -16,12 +15,6 @@ READERS = {"explain", "graph", "lab", "report", "sites", "web", "workers"}
 HARMLESS = {"edit", "genspider", "list", "settings", "startproject", "version"}  # they start no crawler
 ROBOTS = "User-agent: *\nDisallow: /secret"
 BODIES = {"/": "<title>Home</title>" + links("/a"), "/a": "<title>A</title>"}
-
-
-def project_settings():
-    settings = Settings()
-    settings.setmodule(defaults, priority="project")
-    return settings
 
 
 def commands():

@@ -4,9 +4,7 @@ import asyncio
 from itertools import pairwise
 
 import pytest
-from scrapy.settings import Settings
 
-from crawlers import settings as defaults
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.bandits.turns import RoundRobin
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
@@ -20,7 +18,7 @@ from crawlers.inputs.topic_file import TopicSpec
 from crawlers.items import State
 from crawlers.spiders.news import NewsSpider
 from tests.support.frontier_state import pending_of
-from tests.support.opened_crawl import SITE
+from tests.support.opened_crawl import SITE, project_settings
 
 WEIGHTS = STRATEGIES["anchor"]
 TOPIC = TopicSpec({"unicode": 1.0}, (), (f"{SITE}/",), WEIGHTS, "sites", "en", None)
@@ -88,9 +86,7 @@ def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(opened
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_news_names_what_an_order_lacks(order):
-    settings = Settings()
-    settings.setmodule(defaults)
-    settings.update({"ORDER": order, "DATABASE_URL": "sqlite:///none.sqlite"}, priority="cmdline")
+    settings = project_settings(ORDER=order, DATABASE_URL="sqlite:///none.sqlite")
     message = "no sources are given" if order.startswith("fit") else f"ORDER={order} has no queues for articles"
     with pytest.raises(ConfigError, match=message.replace("*", r"\*")):
         NewsSpider(settings=settings).prepare(settings)

@@ -6,6 +6,7 @@ from scrapy.settings import Settings
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
+from crawlers.crawl import site_policies
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
@@ -55,3 +56,25 @@ def test_sites_that_the_list_omits_do_not_count_towards_the_limit():
     sites, opened = policies("http://gone.test", most=2)
     sites.open_cross_site(page("gone", "b", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]
+
+
+def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
+    monkeypatch.setattr(site_policies, "MAX_LINES", 8)
+    loaded = []
+    text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
+    session = SimpleNamespace(
+        frontier=SimpleNamespace(open_site=lambda state, now, start: None),
+        writer=SimpleNamespace(flush=lambda: None),
+        database=None,
+        addresses=SiteAddresses(),
+        clock=lambda: 0.0,
+    )
+    monkeypatch.setattr(site_policies, "robots_of", lambda database, number: (loaded.append(number), (200, text))[1])
+    sites = SitePolicies(session, Settings({"ROBOTSTXT_OBEY": True}), "us", False)
+    for number in (1, 2, 3):
+        sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
+    for number in (1, 2, 3, 3):
+        sites.record_robots(number, 200, text)
+    leases = [SimpleNamespace(site_id=number, url="http://a.example/a") for number in (3, 2, 1, 3)]
+    assert [sites.reason_against(lease) for lease in leases] == ["robots_disallows"] * 4
+    assert loaded == [1, 3]

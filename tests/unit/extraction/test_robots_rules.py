@@ -1,17 +1,10 @@
 """robots.txt: asked for once before any page, obeyed, kept, and never a reason to fail."""
 
-from types import SimpleNamespace
-
 import pytest
-from scrapy.settings import Settings
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
-from crawlers.algorithms.urls.site_addresses import SiteAddresses
-from crawlers.crawl import site_policies
-from crawlers.crawl.site_policies import SitePolicies
 from crawlers.extraction.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.items import State
-from crawlers.storage.site_rows import SiteRow
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -130,25 +123,3 @@ def test_file_with_a_million_wildcards_closes_the_site_at_once():
     rules = RobotsRules(200, text, TOKEN)
     assert rules.reason_against("http://a.example/x") == "robots_wildcards 2000"
     assert RobotsRules(200, f"User-agent: other\n{text}User-agent: crawlers\nAllow: /", TOKEN).size < 10
-
-
-def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
-    monkeypatch.setattr(site_policies, "MAX_LINES", 8)
-    loaded = []
-    text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
-    session = SimpleNamespace(
-        frontier=SimpleNamespace(open_site=lambda state, now, start: None),
-        writer=SimpleNamespace(flush=lambda: None),
-        database=None,
-        addresses=SiteAddresses(),
-        clock=lambda: 0.0,
-    )
-    monkeypatch.setattr(site_policies, "robots_of", lambda database, number: (loaded.append(number), (200, text))[1])
-    sites = SitePolicies(session, Settings({"ROBOTSTXT_OBEY": True}), "us", False)
-    for number in (1, 2, 3):
-        sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
-    for number in (1, 2, 3, 3):
-        sites.record_robots(number, 200, text)
-    leases = [SimpleNamespace(site_id=number, url="http://a.example/a") for number in (3, 2, 1, 3)]
-    assert [sites.reason_against(lease) for lease in leases] == ["robots_disallows"] * 4
-    assert loaded == [1, 3]

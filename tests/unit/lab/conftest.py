@@ -3,12 +3,11 @@
 import argparse
 
 import pytest
-from scrapy.settings import Settings
 
-from crawlers import settings as defaults
 from crawlers.errors import ConfigError
 from crawlers.lab import PARTS
 from crawlers.lab.options import LabOptions
+from tests.support.opened_crawl import project_settings
 
 
 @pytest.fixture
@@ -27,10 +26,8 @@ def lab(monkeypatch, capsys):
         parser.add_argument("-s", action="append", default=[])
         options = LabOptions(parser, PARTS)
         opts = parser.parse_args(arguments)
-        settings = Settings()
-        settings.setmodule(defaults)
-        settings.set("DATABASE_URL", project.database_url)
-        settings.update(dict(pair.split("=", 1) for pair in opts.s), priority="cmdline")
+        given = dict(pair.split("=", 1) for pair in opts.s)
+        settings = project_settings(**{"DATABASE_URL": project.database_url, **given})
         monkeypatch.chdir(project.folder)
         before = files(project.folder)
         try:
