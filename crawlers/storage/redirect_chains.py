@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select
 
@@ -13,7 +13,7 @@ from crawlers.storage.streaming import streamed
 from crawlers.storage.url_counts import MIN_ERROR_STATUS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -76,6 +76,16 @@ def chain_of(page_id: int, known: Mapping[int, Hop], outward: Mapping[int, str])
     if last.state == State.WAITING:
         problem = Reason.NOT_REQUESTED_YET
     return Chain(urls, final_status, problem)
+
+
+def redirect_cells(connection: Connection, pages: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield what the report `redirects` and the file of that name say of each of *pages*, which redirect."""
+    known = hops_after(connection, [one.id for one in pages])
+    outward = outward_targets(connection, known)
+    for one in pages:
+        urls, status, problem = chain_of(one.id, known, outward)
+        final_url = None if len(urls) == 1 else urls[-1]
+        yield (one.url, one.status, len(urls) - 1, final_url, status, problem, one.level, " > ".join(urls))
 
 
 def hops_after(connection: Connection, page_ids: Collection[int]) -> dict[int, Hop]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlers.items import State
 from crawlers.reasons import sentence
-from crawlers.storage.streaming import ROWS_AT_ONCE, streamed, urls_of
+from crawlers.storage.streaming import batches, streamed, urls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +53,7 @@ def page_rows(database: Database, site_id: int, graph: SiteGraph) -> Iterator[li
         pass  # the degrees are counted on the way
     with database.read() as connection, database.read() as lookups:
         first, inlinks = _first_pages(connection, site_id)
-        for rows in _batches(streamed(connection, _REQUESTED, site=site_id)):
+        for rows in batches(streamed(connection, _REQUESTED, site=site_id)):
             found = {row[0]: first[row[0]] for row in rows if row[0] in first}
             represented = {
                 row[0]: page_id
@@ -110,8 +109,3 @@ def _first_pages(connection: Connection, site_id: int) -> tuple[dict[int, int], 
     for page_id, target in streamed(connection, _MOVED, site=site_id):
         found.setdefault(target, page_id)
     return found, inlinks
-
-
-def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    while batch := list(islice(rows, ROWS_AT_ONCE)):
-        yield batch

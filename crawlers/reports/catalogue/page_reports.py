@@ -23,7 +23,7 @@ from crawlers.reports.catalogue.index_walk import PageReport, page_steps, place_
 from crawlers.reports.catalogue.report import ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_in
-from crawlers.storage.redirect_chains import chain_of, hops_after, outward_targets
+from crawlers.storage.redirect_chains import redirect_cells
 from crawlers.storage.schema.tables import page, site
 from crawlers.storage.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, has_reason, is_vain_guess
 
@@ -146,13 +146,7 @@ class Redirects(LinkedPages):
         return [page.c.url, page.c.status]
 
     def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
-        known = hops_after(connection, [one.id for one in pages])
-        outward = outward_targets(connection, list(known))
-        for one in pages:
-            urls, final_status, problem = chain_of(one.id, known, outward)
-            final_url = None if len(urls) == 1 else urls[-1]
-            chain = " > ".join(urls)
-            cells = (one.url, one.status, len(urls) - 1, final_url, final_status, problem, one.level, chain)
+        for one, cells in zip(pages, redirect_cells(connection, pages), strict=True):
             yield Row(cells, place_of_page(one))
 
 

@@ -9,7 +9,6 @@ import csv
 import io
 import json
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlers import reasons
@@ -17,6 +16,7 @@ from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
 from crawlers.reports.histories.history import sentence
 from crawlers.storage.files.cells import clean, guarded_cell, utc
 from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
+from crawlers.storage.streaming import batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,14 +72,14 @@ def cut(text: str, most: int) -> str:
 def csv_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:
     """Yield a line of headings, and *rows* as RFC 4180 says, in UTF-8."""
     yield _csv([[guarded_cell(column.name) for column in columns]])
-    for some in _batches(rows, ROWS_AT_ONCE):
+    for some in batches(rows, ROWS_AT_ONCE):
         yield _csv([map(guarded_cell, _values(columns, row)) for row in some])
 
 
 def json_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:
     """Yield each of *rows* as a JSON object on a line of its own."""
     names = [column.name for column in columns]
-    for some in _batches(rows, ROWS_AT_ONCE):
+    for some in batches(rows, ROWS_AT_ONCE):
         objects = (dict(zip(names, map(_cleaned, _values(columns, row)), strict=True)) for row in some)
         yield "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects).encode()
 
@@ -92,7 +92,7 @@ def parquet_file(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[b
             [_milliseconds(value) if column.kind is Kind.TIME else _cleaned(_said(value, column)) for value in values]
             for column, values in zip(columns, zip(*some, strict=True), strict=True)
         ]
-        for some in _batches(rows, ROWS_OF_GROUP)
+        for some in batches(rows, ROWS_OF_GROUP)
     )
     yield from parquet_parts(stored, groups)
 
@@ -125,12 +125,6 @@ def _said(value: Value, column: Column) -> Value:
 
 def _cleaned(value: Value) -> Value:
     return clean(value) if isinstance(value, str) else value
-
-
-def _batches(rows: Iterable[Cells], size: int) -> Iterator[list[Cells]]:
-    left = iter(rows)
-    while some := list(islice(left, size)):
-        yield some
 
 
 def _duration(seconds: float) -> str:
