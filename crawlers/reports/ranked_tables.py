@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.renderers import csv_lines
+from crawlers.reports.catalogue.renderers import file_cells
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.catalogue.score_reports import ImportantPages, TopicPages, by_score
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.csv_tables import write_table
 from crawlers.storage.importance import weight_of_page
 from crawlers.storage.schema.score_tables import page_change
 from crawlers.storage.schema.tables import link, page
@@ -56,16 +56,8 @@ def best_pages(connection: Connection, totals: Totals | None, scores: Subquery, 
 
 def write_ranked(path: Path, columns: Sequence[Column], rows: Iterable[Cells]) -> int:
     """Write *rows*, the best one first, to *path*; return their number. Raises the errors of `replacing`."""
-    number = 0
-
-    def ranked() -> Iterator[Cells]:
-        nonlocal number
-        for number, row in enumerate(rows, 1):
-            yield (number, *row)
-
-    with replacing(path) as stream:
-        stream.writelines(csv_lines((RANK, *columns), ranked()))
-    return number
+    names = [column.name for column in (RANK, *columns)]
+    return write_table(path, names, ((rank, *file_cells(columns, row)) for rank, row in enumerate(rows, 1)))
 
 
 def write_topic_list(database: Database, crawl_id: int, path: Path) -> int:

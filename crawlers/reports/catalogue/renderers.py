@@ -5,8 +5,6 @@ Times are UTC. Each takes the columns of a table and the cells of its rows.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,7 +12,8 @@ from typing import TYPE_CHECKING
 from crawlers import reasons
 from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
 from crawlers.reports.histories.history import sentence
-from crawlers.storage.files.cells import clean, guarded_cell, utc
+from crawlers.storage.files.cells import clean, utc
+from crawlers.storage.files.csv_tables import ROWS_AT_ONCE, csv_text
 from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
 from crawlers.storage.streaming import batches
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 CELL_CHARS = 70  # of reports on a terminal
 NOTHING = "-"
-ROWS_AT_ONCE = 500
 ROWS_OF_GROUP = 20_000  # of Parquet: some 10 MB in memory
 PARQUET = "parquet"
 _PARQUET_TYPES: Mapping[Kind, ColumnType] = {
@@ -71,16 +69,16 @@ def cut(text: str, most: int) -> str:
 
 def csv_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:
     """Yield a line of headings, and *rows* as RFC 4180 says, in UTF-8."""
-    yield _csv([[guarded_cell(column.name) for column in columns]])
+    yield csv_text([[column.name for column in columns]])
     for some in batches(rows, ROWS_AT_ONCE):
-        yield _csv([map(guarded_cell, _values(columns, row)) for row in some])
+        yield csv_text(file_cells(columns, row) for row in some)
 
 
 def json_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:
     """Yield each of *rows* as a JSON object on a line of its own."""
     names = [column.name for column in columns]
     for some in batches(rows, ROWS_AT_ONCE):
-        objects = (dict(zip(names, map(_cleaned, _values(columns, row)), strict=True)) for row in some)
+        objects = (dict(zip(names, map(_cleaned, file_cells(columns, row)), strict=True)) for row in some)
         yield "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects).encode()
 
 
@@ -108,13 +106,8 @@ def _milliseconds(value: Value) -> Value:
     return round(value * 1000) if isinstance(value, (int, float)) else None
 
 
-def _csv(rows: Iterable[Iterable[str | None]]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows(rows)
-    return text.getvalue().encode()
-
-
-def _values(columns: Sequence[Column], row: Cells) -> Iterator[Value]:
+def file_cells(columns: Sequence[Column], row: Cells) -> Iterator[Value]:
+    """Yield the cells of *row* as files of text have them."""
     for column, value in zip(columns, row, strict=True):
         yield utc(value) if column.kind is Kind.TIME and isinstance(value, float) else _said(value, column)
 

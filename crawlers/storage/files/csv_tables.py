@@ -8,12 +8,15 @@ from typing import IO, TYPE_CHECKING
 
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.cells import guarded_cell
+from crawlers.storage.streaming import batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from crawlers.storage.files.cells import Value
+
+ROWS_AT_ONCE = 500
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> int:
@@ -24,12 +27,16 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Valu
 
 def write_rows(stream: IO[bytes], columns: Sequence[str], rows: Iterable[Iterable[Value]]) -> int:
     """Write *rows* to *stream*, in UTF-8 without byte order mark, below a line of headings; return their number."""
+    stream.write(csv_text([columns]))
     number = 0
-    lines = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-    table = csv.writer(lines, lineterminator="\r\n")  # with "\n", Python 3.11 leaves a lone \r unquoted
-    table.writerow(columns)
-    for row in rows:
-        table.writerow(map(guarded_cell, row))
-        number += 1
-    lines.detach()
+    for some in batches(rows, ROWS_AT_ONCE):
+        stream.write(csv_text(some))
+        number += len(some)
     return number
+
+
+def csv_text(rows: Iterable[Iterable[Value]]) -> bytes:
+    """Return *rows* as RFC 4180 says, in UTF-8."""
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(map(guarded_cell, row) for row in rows)
+    return text.getvalue().encode()
