@@ -17,6 +17,8 @@ MAXSIZE = 2 * MEGABYTE
 READ_AHEAD = 16 * MEGABYTE  # bytes that the kernel may buffer unread
 HTML = "<!DOCTYPE html><title>Fine</title>" + links("/leaf")
 BODY = HTML.encode()
+ZIPPED = gzip.compress(BODY)
+MEMBERS = gzip.compress(gzip.compress(b"") * 100_000)
 BOMB = gzip.compress(bytes(10 * MAXSIZE))
 NOISE = os.urandom(MEGABYTE // 10)
 
@@ -31,12 +33,15 @@ def sending(*parts):
     return respond
 
 
-def cut(body, **headers):
+def cut(body, *, stalls_s=0.0, is_reset=False, **headers):
     """A response whose head may announce another body than is sent."""
 
     async def respond(exchange):
         await exchange.head(**headers)
         await exchange.body(body)
+        await asyncio.sleep(stalls_s)
+        if is_reset:
+            exchange.reset()
 
     return respond
 
@@ -48,20 +53,7 @@ async def slow(exchange):
         await asyncio.sleep(0.001)
 
 
-async def stalled(exchange):
-    await exchange.head(Content_Length=1000)
-    await exchange.body(b"<title>")
-    await asyncio.sleep(60)
-
-
 async def reset(exchange):
-    exchange.reset()
-
-
-async def reset_within(exchange):
-    await exchange.head(Content_Length=1000)
-    await exchange.body(b"<title>")
-    await asyncio.sleep(0.05)
     exchange.reset()
 
 
@@ -98,9 +90,9 @@ BODIES = {
     "/long": (cut(BODY + b"<a href=/never>never</a>", Content_Length=len(BODY)), State.DONE, ""),
     "/unannounced": (cut(BODY), State.DONE, ""),
     "/slow": (slow, State.DONE, ""),
-    "/stalled": (stalled, State.FAILED, "timeout"),
+    "/stalled": (cut(b"<title>", stalls_s=60, Content_Length=1000), State.FAILED, "timeout"),
     "/reset": (reset, State.FAILED, "connection_failed"),
-    "/reset-within": (reset_within, State.DONE, "body_cut"),
+    "/reset-within": (cut(b"<title>", stalls_s=0.05, is_reset=True, Content_Length=1000), State.DONE, "body_cut"),
     "/reset-once": (reset_once, State.DONE, ""),
     "/silent": (sending(), State.FAILED, "connection_failed"),
     "/gibberish": (sending(b"220 smtp.example ESMTP\r\n\r\n"), State.FAILED, "not_http"),
@@ -114,19 +106,11 @@ BODIES = {
     "/brotli-bomb": (responding(brotli.compress(bytes(10 * MAXSIZE), quality=1), Content_Encoding="br"), *BOMBED),
     "/nested-bomb": (responding(gzip.compress(BOMB), Content_Encoding="gzip, gzip"), *BOMBED),
     "/layers": (responding(BOMB, Content_Encoding="gzip," * 300), State.REFUSED, "many_encodings 3"),
-    "/members": (
-        responding(gzip.compress(gzip.compress(b"") * 100_000), Content_Encoding="gzip, gzip"),
-        State.REFUSED,
-        "many_compressed_parts 1000",
-    ),
+    "/members": (responding(MEMBERS, Content_Encoding="gzip, gzip"), State.REFUSED, "many_compressed_parts 1000"),
     "/damaged": (responding(Content_Encoding="br"), State.REFUSED, "damaged_encoding br"),
-    "/truncated": (
-        responding(gzip.compress(BODY)[:-12], Content_Encoding="gzip"),
-        State.REFUSED,
-        "damaged_encoding gzip",
-    ),
+    "/truncated": (responding(ZIPPED[:-12], Content_Encoding="gzip"), State.REFUSED, "damaged_encoding gzip"),
     "/escape": (responding(Content_Encoding="\x1b[2J"), State.DONE, ""),
-    "/gzip": (responding(gzip.compress(BODY), Content_Encoding="gzip"), State.DONE, ""),
+    "/gzip": (responding(ZIPPED, Content_Encoding="gzip"), State.DONE, ""),
     "/noise": (responding(NOISE), State.DONE, ""),
     "/nothing": (responding("", 204), State.REFUSED, "status 204"),
     "/teapot": (responding(status=418), State.REFUSED, "status 418"),
@@ -139,6 +123,7 @@ BODIES = {
 
 LEAF = links("/leaf").encode()
 HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n"
+BASE = b"<base href='file:///etc/'><a href=passwd>x</a><a href='http://u:secret@[::1'>y</a>"
 LENGTH = b"Content-Length: %d\r\n\r\n" % len(LEAF)
 HEAD_READ_AHEAD = 8_000_000  # bytes that the kernel may buffer unread, and those that are read before the limit
 
@@ -220,11 +205,7 @@ HEADS = {
             ("user", "//user:secret@HOST/own"),
         )
     },
-    "/base": (
-        sending(HEAD + b"\r\n<base href='file:///etc/'><a href=passwd>x</a><a href='http://u:secret@[::1'>y</a>"),
-        State.DONE,
-        "",
-    ),
+    "/base": (sending(HEAD + b"\r\n" + BASE), State.DONE, ""),
     "/unknown-transfer": (sending(HEAD + b"Transfer-Encoding: gzip\r\n\r\n" + LEAF), *NOT_HTTP),
 }
 # What libcurl does differently: it unfolds headers before it passes them on, and refuses NUL (RFC 9110 section 5.5).

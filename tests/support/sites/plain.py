@@ -3,7 +3,7 @@
 import asyncio
 
 from scrapy import FormRequest, Request, Spider
-from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
@@ -18,6 +18,9 @@ class PlainSpider(Spider):
 
     def url(self, path):
         return self.site + path
+
+    def nothing(self, response):
+        return None
 
 
 class EverythingSpider(PlainSpider):
@@ -42,19 +45,16 @@ class EverythingSpider(PlainSpider):
         yield response.follow("/post", method="POST", body=b"\xff\x00body", callback=self.echo)
         yield response.follow("/post", method="POST", body=b"another", callback=self.echo)
         yield FormRequest(self.url("/form"), formdata={"a": "1", "b": "ü"}, callback=self.echo)
-        yield response.follow("/moved", callback=self.plain)
+        for path in ("/moved", "/flaky", "/broken-without-errback", "/missing", "/down-without-errback"):
+            yield response.follow(path, callback=self.plain)
         yield response.follow("/moved-offsite", callback=self.plain, errback=self.failed)
         yield response.follow("http://offsite.example/", callback=self.plain)
-        yield response.follow("/flaky", callback=self.plain)
         yield response.follow("/broken", callback=self.plain, errback=self.failed)
-        yield response.follow("/broken-without-errback", callback=self.plain)
-        yield response.follow("/missing", callback=self.plain)
         yield response.follow("/wanted-missing", callback=self.plain, meta={"handle_httpstatus_list": [404]})
         yield response.follow("/down", callback=self.plain, errback=self.failed)
         yield response.follow("/down-async", callback=self.plain, errback=self.failed_async)
         yield response.follow("/down-raising", callback=self.plain, errback=self.failed_raising)
         yield response.follow("/down-returning", callback=self.plain, errback=self.failed_returning)
-        yield response.follow("/down-without-errback", callback=self.plain)
         yield response.follow("/async", callback=self.waits)
         yield response.follow("/coroutine", callback=self.returns_list)
         yield response.follow("/raises", callback=self.raises)
@@ -116,16 +116,11 @@ class EverythingSpider(PlainSpider):
         else:
             yield response.request.replace(dont_filter=True, meta={**response.meta, "again": True})
 
-    def nothing(self, response):
-        return None
-
 
 class ItemsPipeline:
     """Drops some items, fails on some, and is slow for all."""
 
     async def process_item(self, item):
-        from scrapy.exceptions import DropItem
-
         await asyncio.sleep(0.005)
         if item.get("fate") == "drop":
             raise DropItem("not wanted")
@@ -243,9 +238,6 @@ class PrioritiesSpider(PlainSpider):
         for name, priority in (("low", -1), ("middle", 0), ("high", 1)):
             for number in range(4):
                 yield response.follow(f"/{name}/{number}", callback=self.nothing, priority=priority)
-
-    def nothing(self, response):
-        return None
 
 
 class EnoughSpider(PlainSpider):

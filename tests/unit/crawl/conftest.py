@@ -2,10 +2,14 @@
 
 from contextlib import ExitStack
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
+from scrapy.settings import Settings
 
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.values import Decision
 from tests.support.opened_crawl import SITE, OpenedCrawl
 
@@ -44,6 +48,20 @@ class Policy(CrawlPolicy):
 
     def found_by_robots(self, sitemaps):
         return sitemaps
+
+
+def site_policies(obeys_robots=False, watches=False, open_site=lambda state, now, start: None, **session):
+    """Return the policies of the sites of a crawl; *session* are further parts of it."""
+    session = SimpleNamespace(
+        frontier=SimpleNamespace(open_site=open_site),
+        writer=SimpleNamespace(flush=lambda: None),
+        database=None,
+        addresses=SiteAddresses(),
+        clock=lambda: 0.0,
+        **session,
+    )
+    settings = Settings({"ROBOTSTXT_OBEY": obeys_robots, "TRAPS_ENABLED": watches, "USER_AGENT": "us"})
+    return SitePolicies(session, settings, "us", watches)
 
 
 @pytest.fixture

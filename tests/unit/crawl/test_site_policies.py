@@ -2,15 +2,11 @@
 
 from types import SimpleNamespace
 
-from scrapy.settings import Settings
-
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.algorithms.urls.site_addresses import SiteAddresses
-from crawlers.crawl import site_policies
-from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.site_rows import SiteRow
+from tests.unit.crawl.conftest import site_policies
 
 
 def policies(left_out, most):
@@ -21,12 +17,12 @@ def policies(left_out, most):
         assert name != left_out
         return SiteRow(len(opened) + 1, name, 1, None, 0.0, is_new=True)
 
-    frontier = SimpleNamespace(open_site=lambda state, now, start: opened.append(state.site))
+    def open_site(state, now, start):
+        opened.append(state.site)
+
     row, members = SimpleNamespace(excluded=frozenset([left_out])), SimpleNamespace(is_divided=False)
-    urls = {"addresses": SiteAddresses(), "most_sites": most}
-    session = SimpleNamespace(frontier=frontier, add_site=add_site, row=row, members=members, **urls)
-    settings = Settings({"ROBOTSTXT_OBEY": False, "USER_AGENT": "us"})
-    return SitePolicies(session, settings, "us", False), opened
+    crawl = {"add_site": add_site, "row": row, "members": members, "most_sites": most}
+    return site_policies(open_site=open_site, **crawl), opened
 
 
 def page(*names, moved_to=None):
@@ -59,18 +55,12 @@ def test_sites_that_the_list_omits_do_not_count_towards_the_limit():
 
 
 def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
-    monkeypatch.setattr(site_policies, "MAX_LINES", 8)
+    monkeypatch.setattr("crawlers.crawl.site_policies.MAX_LINES", 8)
     loaded = []
     text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
-    session = SimpleNamespace(
-        frontier=SimpleNamespace(open_site=lambda state, now, start: None),
-        writer=SimpleNamespace(flush=lambda: None),
-        database=None,
-        addresses=SiteAddresses(),
-        clock=lambda: 0.0,
-    )
-    monkeypatch.setattr(site_policies, "robots_of", lambda database, number: (loaded.append(number), (200, text))[1])
-    sites = SitePolicies(session, Settings({"ROBOTSTXT_OBEY": True}), "us", False)
+    read = lambda database, number: loaded.append(number) or (200, text)  # noqa: E731
+    monkeypatch.setattr("crawlers.crawl.site_policies.robots_of", read)
+    sites = site_policies(obeys_robots=True)
     for number in (1, 2, 3):
         sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
     for number in (1, 2, 3, 3):

@@ -7,13 +7,10 @@ from itertools import islice
 from types import SimpleNamespace
 
 import pytest
-from scrapy.settings import Settings
 
 from crawlers.algorithms.traps import trap_watch
 from crawlers.algorithms.traps.trap_watch import content_signature
-from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl import site_policies as sites_module
-from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, SiteLimits, State
 from crawlers.reasons import sentence
@@ -28,6 +25,7 @@ from crawlers.storage.schema.sitemap_tables import SitemapUrlRow
 from crawlers.storage.site_rows import SiteRow
 from tests.support.endless_sites import MENU, Added, Calendar, Filters, Folders, last_name, path_text
 from tests.support.opened_crawl import SITE, OpenedCrawl, target
+from tests.unit.crawl.conftest import site_policies
 
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, 1.0, None, None)
 
@@ -59,16 +57,7 @@ def shown(monkeypatch):
 
 
 def watched(*, goes_by_level, resumed=False, number=2):
-    session = SimpleNamespace(
-        frontier=SimpleNamespace(open_site=lambda state, now, start: None),
-        writer=SimpleNamespace(flush=lambda: None),
-        database=None,
-        goes_by_level=goes_by_level,
-        row=SimpleNamespace(),
-        addresses=SiteAddresses(),
-    )
-    settings = Settings({"ROBOTSTXT_OBEY": False, "TRAPS_ENABLED": True, "USER_AGENT": "us"})
-    sites = SitePolicies(session, settings, "us", True)
+    sites = site_policies(watches=True, goes_by_level=goes_by_level, row=SimpleNamespace())
     for site_id in range(1, number + 1):
         sites.open(SiteRow(site_id, f"http://s{site_id}", 1, None, 0.0, is_new=not resumed), 0.0)
     return sites
