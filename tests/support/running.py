@@ -1,5 +1,6 @@
 """Runs crawls and other commands of the project as users do, each in its own folder, and reads their results."""
 
+import csv
 import json
 import re
 import sqlite3
@@ -123,6 +124,11 @@ class Folder:
     def outcomes(self):
         """Return state and reason of all crawls, oldest first."""
         return self.query("SELECT state, reason FROM crawl ORDER BY id")
+
+    def table(self, name):
+        """Return the rows of a CSV file in the folder, by column."""
+        with (self.folder / name).open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
 
     def files(self):
         """Return the files of the result folder by name, including hidden ones."""

@@ -12,9 +12,7 @@ CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"
 @pytest.mark.parametrize(
     ("user_agent", "token"),
     [
-        ("crawlers/0.1 (+https://example.org/crawlers)", "crawlers"),
         ("my-bot_2/1.0 curl/8.0", "my-bot_2"),
-        ("Mozilla/5.0 (compatible; mybot/1.0; +https://example.org)", "mybot"),
         ("Mozilla/5.0 (compatible; archive.org_bot +http://archive.org/details/archive.org_bot)", "archive.org_bot"),
         (f"Mozilla/5.0 {CHROME} (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot"),
         ("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.1; +https://openai.com)", "GPTBot"),

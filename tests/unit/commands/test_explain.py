@@ -1,10 +1,7 @@
 """`scrapy explain` shows the history of a URL in any state."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from functools import partial
-from typing import NamedTuple
 
 import pytest
 from scrapy.exceptions import UsageError
@@ -16,17 +13,11 @@ from crawlers.inputs.url_settings import recorded
 from crawlers.storage.database import Database
 from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
+from tests.support.processes import Ended
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 from tests.support.stored_rows import begin
 from tests.support.topic_store import add_page
-
-
-class Output(NamedTuple):
-    status: int
-    output: str
-    errors: str
-
 
 READING = "Reading the crawl mine (number 1, finished)\n"
 
@@ -36,7 +27,7 @@ def explain_in(capsys):
     """Run `scrapy explain` in this process, which is faster than starting one for each test."""
 
     def result(project, *arguments, **settings):
-        return Output(run_here(Command(), project.database_url, *arguments, **settings), *capsys.readouterr())
+        return Ended(run_here(Command(), project.database_url, *arguments, **settings), *capsys.readouterr())
 
     return result
 
@@ -61,7 +52,7 @@ def explain(crawled, explain_in):
 )
 def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
     result = explain(crawled[1] + path if path.startswith("/") else path)
-    assert (result.status, result.errors) == (0, READING)
+    assert (result.status, result.log) == (0, READING)
     assert [part for part in parts if part not in result.output] == [], result.output
 
 
@@ -104,10 +95,9 @@ def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
 def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts):
     result = explain(url, **options)
     assert (result.status, result.output) == (2, "")
-    errors = result.errors.removeprefix(READING)
-    assert errors.startswith("Error: ")
-    assert len(errors.splitlines()) == 1
-    assert all(part in result.errors for part in parts)
+    (error,) = result.log.removeprefix(READING).splitlines()
+    assert error.startswith("Error: ")
+    assert all(part in error for part in parts)
 
 
 def store(project, name, site, *urls, options=DEFAULT):

@@ -1,13 +1,13 @@
 """The crawl begins and ends with its owner, which all other components reach through the crawler; and its rounds."""
 
 import asyncio
-from contextlib import closing
 from importlib.metadata import version
 from types import SimpleNamespace
 
 import pytest
 from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
+from sqlalchemy import select
 from twisted.python.failure import Failure
 
 from crawlers.crawl.policy import CrawlPolicy
@@ -20,7 +20,7 @@ from crawlers.items import SiteLimits
 from crawlers.options import OFFERED
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.database import Database
+from crawlers.storage.schema.tables import crawl
 from tests.support.opened_crawl import SITE, crawler_of
 from tests.support.processes import PATIENCE_S
 
@@ -129,17 +129,15 @@ def test_crawl_says_for_whom_the_rules_of_robots_txt_apply(opened, caplog):
     assert 'Rules of robots.txt apply to the crawl if they are for the user agent "mybot"' in caplog.messages
 
 
-def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(opened, monkeypatch):
+def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(opened, sqlite, monkeypatch):
     monkeypatch.setattr(OneSite, "crawl_policy", lambda *_: 1 / 0)
     one = opened(OneSite)
     assert one.owner.open(one.spider, lambda: None) is None
     assert "the crawl can't begin: ZeroDivisionError" in str(one.owner.failure)
-    with closing(Database(one.crawler.settings["DATABASE_URL"])) as database, database.read() as connection:
-        rows = connection.exec_driver_sql("SELECT state, reason FROM crawl").all()
-    assert rows == [("interrupted", "could_not_begin")]
+    assert sqlite.rows(select(crawl.c.state, crawl.c.reason)) == [("interrupted", "could_not_begin")]
 
 
-def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
+def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened, sqlite):
     one = opened(OneSite, RULE="chess")
     assert one.owner.open(one.spider, lambda: None) is None
     assert not one.owner.is_started
@@ -149,8 +147,7 @@ def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
     assert isinstance(error, CloseSpider)
     assert error.reason == "could_not_begin"
     assert one.send(signals.spider_idle) == []
-    with closing(Database(one.crawler.settings["DATABASE_URL"])) as database, database.read() as connection:
-        assert connection.exec_driver_sql("SELECT * FROM crawl").all() == []
+    assert sqlite.rows(select(crawl)) == []
 
 
 # The end

@@ -4,6 +4,7 @@ import http.client
 import re
 import socket
 import threading
+from contextlib import closing
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -34,13 +35,10 @@ def free_port():
 
 def get(port):
     """Return the values by name and labels."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    try:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as connection:
         connection.request("GET", "/metrics")
         response = connection.getresponse()
         text = response.read().decode()
-    finally:
-        connection.close()
     assert response.status == 200
     families = text_string_to_metric_families(text)
     return {(sample.name, *sample.labels.values()): sample.value for one in families for sample in one.samples}

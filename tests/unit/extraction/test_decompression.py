@@ -2,7 +2,6 @@
 
 import gzip
 import random
-import tracemalloc
 import zlib
 from contextlib import suppress
 from functools import partial
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from crawlers.errors import BadBody, DamagedBody
 from crawlers.extraction.decompression import MAX_LAYERS, MAX_PARTS, decompressed
+from tests.support.memory import peak_bytes
 
 MEGABYTE = 1 << 20
 TEXT = b"<!DOCTYPE html><title>Fine</title>" * 20
@@ -91,13 +91,12 @@ def test_bodies_that_are_not_of_their_encoding_are_damaged(name, body):
 @ALL
 def test_bombs_are_refused_before_they_fill_the_memory(name, compress):
     bomb = compress(bytes(20 * MEGABYTE))
-    tracemalloc.start()
-    try:
+
+    def refuse():
         with pytest.raises(BadBody, match=r"\Atoo large once decompressed\Z"):
             decompressed(bomb, [name], MEGABYTE)
-        assert tracemalloc.get_traced_memory()[1] < 4 * MEGABYTE
-    finally:
-        tracemalloc.stop()
+
+    assert peak_bytes(refuse) < 4 * MEGABYTE
 
 
 @pytest.mark.parametrize("depth", range(1, MAX_LAYERS + 1))

@@ -1,6 +1,5 @@
 """A replay of a stored crawl gives the results of real runs, page by page, for every rule."""
 
-import csv
 import re
 from contextlib import closing
 from functools import cache
@@ -110,16 +109,14 @@ def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
 
 @pytest.mark.both_stores
 def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
-    ended = full.run("lab", "replay", "--budget", str(BUDGET), "--out", "rules.csv").done()
-    lines = ended.output.splitlines()
+    lines = full.run("lab", "replay", "--budget", str(BUDGET), "--out", "rules.csv").done().output.splitlines()
     found = f"{sum(len(each.yields) for each in sites)} downloads, {sum(sum(each.yields) for each in sites)} new links"
     assert lines[0] == f"crawl extlinks (number 1, finished), ORDER=bfs: 3 sites, {found}"
     assert lines[1].split()[:3] == ["rule", "3", "pages"]
     table = {line.split()[0]: line for line in lines[2:]}
     assert set(table) == {*COMPARED, "oracle", "omniscient", "in", "rules.csv:"}
     assert "mind:" not in "".join(lines)
-    with (full.folder / "rules.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = full.table("rules.csv")
     assert {row["rule"] for row in rows} == set(COMPARED)
     for rule in COMPARED:
         run = simulate(COMPARED[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)

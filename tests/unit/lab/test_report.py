@@ -1,6 +1,5 @@
 """`scrapy lab report` shows the results of each site of a crawl, also while it runs."""
 
-import csv
 import re
 from contextlib import closing
 
@@ -50,29 +49,27 @@ def cells(output):
 
 def test_table_has_pulls_rewards_and_index_of_every_site(harvested):
     project, (poor, good, gone) = harvested
-    ended = project.run("lab", "report").done()
+    output = project.run("lab", "report").done().output
     pulls = project.query("SELECT s.site, p.reward FROM pull p JOIN site s ON s.id = p.site_id")
     total = int(sum(reward for _, reward in pulls))
     head = f"crawl extlinks (number 1, interrupted), RULE=ucb1, ORDER=bfs: {BUDGET} pages, {total} new links"
-    assert ended.output.splitlines()[0] == head
-    assert ended.output.splitlines()[1].split() == ["site", "pages", "share", "found", "per", "page", "recent", "index"]
-    table = cells(ended.output)
+    assert output.splitlines()[0] == head
+    assert output.splitlines()[1].split() == ["site", "pages", "share", "found", "per", "page", "recent", "index"]
+    table = cells(output)
     for origin in (poor, good):
         own = [reward for site, reward in pulls if site == origin]
         mean = f"{sum(own) / len(own):.2f}"
         assert table[origin][1:6] == [str(len(own)), f"{len(own) / BUDGET:.1%}", f"{sum(own):.0f}", mean, mean]
         assert float(table[origin][6]) > 0
     assert " ".join(table[gone][1:]) == f"1 {1 / BUDGET:.1%} 0 0.00 0.00 due not available: status 404"
-    busiest = [line.split()[0] for line in ended.output.splitlines()[2:]]
-    assert busiest == [good, poor, gone]
+    assert [line.split()[0] for line in output.splitlines()[2:]] == [good, poor, gone], "the busiest one first"
 
 
 def test_file_has_every_site_over_time(harvested, lab):
     project, origins = harvested
     output = lab(project, "report", "--every", "7", "--out", "sites.csv", "--crawl", "extlinks")
     assert output.splitlines()[-1] == "sites.csv: 15 lines"
-    with (project.folder / "sites.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = project.table("sites.csv")
     assert [(row["pages"], row["site"]) for row in rows] == [
         (str(pages), origin) for pages in (7, 14, 21, 28, 30) for origin in origins
     ]

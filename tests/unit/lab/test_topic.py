@@ -1,6 +1,5 @@
 """`scrapy lab topic` compares stored crawls, and replays agree with real runs by other strategies."""
 
-import csv
 import re
 from contextlib import closing
 
@@ -84,8 +83,7 @@ def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
     assert lines[2].startswith(f"measured by the {len(together)} pages that any of them read")
     for title in ("average similarity of the pages read", "share of the", "share of the"):
         assert list(cells(output, title)) == list(STRATEGIES)
-    with (project.folder / "a.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = project.table("a.csv")
     assert {row["run"] for row in rows} == set(STRATEGIES)
     assert list(rows[0]) == ["run", "pages", "similarity", "authorities", "hubs", "nearest"]
     at_10 = next(row for row in rows if row["run"] == "anchor" and row["pages"] == "10")

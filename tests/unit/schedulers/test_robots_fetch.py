@@ -36,7 +36,7 @@ class Fetch:
             robots_rests=rests,
             clock=lambda: self.now,
             record_robots=self._known,
-            robots_waits=self._waits,
+            robots_waits=lambda *waiting: self.waits.append(waiting),
             sites=SimpleNamespace(begin_robots=lambda site_id: True),
         )
         self.robots = RobotsFetch(crawl, **{"last_wait_s": 0.0, "most": 1, "timeout_s": MAX_TIMEOUT_S} | limits)
@@ -45,9 +45,6 @@ class Fetch:
     def _known(self, site_id, status, text, rest_s):
         self.rests.append(rest_s)
         self.known.append((site_id, status, text))
-
-    def _waits(self, site_id, status, text, wait_s):
-        self.waits.append((site_id, status, text, wait_s))
 
     def next_request(self):
         request = self.robots.next_request(self.now)

@@ -1,6 +1,5 @@
 """What all spiders over listed sites share: the list, the tags, and room for parts of the user's own."""
 
-import csv
 import json
 import re
 
@@ -210,8 +209,7 @@ def test_feeds_have_every_response_as_json(crawled):
 
 def test_feeds_have_every_response_as_csv(crawled):
     project, origin, _ = crawled
-    with (project.folder / "pages.csv").open(encoding="utf-8", newline="") as file:
-        rows = {row["url"]: row for row in csv.DictReader(file)}
+    rows = {row["url"]: row for row in project.table("pages.csv")}
     row = rows[f"{origin}/a"]
     assert (len(rows), list(row), row["state"], len(row["content_hash"])) == (4, [*PAGE_FIELDS], "done", 32)
 

@@ -1,6 +1,5 @@
 """A topic crawl over three small sites: which pages come in which order, what is known of them, where it goes."""
 
-import csv
 import json
 from math import log, sqrt
 
@@ -154,8 +153,7 @@ def test_feeds_have_a_line_a_page_with_its_similarity(three, crawl, tmp_path):
     assert 0.5 < deep["similarity"] < 1.0
     far = by_path["a/far"]
     assert (far["similarity"], far["state"], far["status"], far["reason"]) == (None, "refused", 404, "status 404")
-    with (tmp_path / "pages.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = crawl.project.table("pages.csv")
     assert [row["url"] for row in rows] == [line["url"] for line in lines]
     assert [row["state"] for row in rows] == [line["state"] for line in lines]
     assert float(rows[3]["similarity"]) == lines[3]["similarity"]

@@ -4,12 +4,11 @@ import pytest
 from sqlalchemy import event
 
 from crawlers.errors import StoreError
-from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.index_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.reports.catalogue.report import rows_of
 from crawlers.storage.link_removal import DeletedLinks, deleted_links, remove_links
 from crawlers.storage.workers import lock_crawl
+from tests.support.report_rows import report_rows
 from tests.support.stored_crawl import stored_crawl
 from tests.support.stored_rows import read
 
@@ -19,28 +18,23 @@ def crawl_id(database):
     return stored_crawl(database)
 
 
-def rows(database, crawl_id, name):
-    with database.read() as connection:
-        return list(rows_of(REPORTS[name].steps(connection, crawl_id, Filters(), None)))
-
-
 def remove(database, crawl_id, name, some, now=7.0):
     keys = [link_key(row.cursor) for row in some]
     return remove_links(database, crawl_id, REPORTS[name].link_kind, keys, now)
 
 
 def test_crawl_records_what_was_deleted(database, crawl_id):
-    one, two, three, *_ = rows(database, crawl_id, "external-links")
+    one, two, three, *_ = report_rows(database, REPORTS["external-links"], crawl_id)
     remove(database, crawl_id, "external-links", [one], 5.0)
     remove(database, crawl_id, "external-links", [two, three], 6.0)
-    remove(database, crawl_id, "bad-links", rows(database, crawl_id, "bad-links"), 8.0)
+    remove(database, crawl_id, "bad-links", report_rows(database, REPORTS["bad-links"], crawl_id), 8.0)
     assert read(deleted_links, database, crawl_id) == [DeletedLinks("external", 3, 6.0), DeletedLinks("bad", 2, 8.0)]
     assert read(deleted_links, database, crawl_id + 1) == []
 
 
 def test_worker_that_is_joining_is_awaited(postgresql):
     crawl_id = stored_crawl(postgresql)
-    everything = rows(postgresql, crawl_id, "bad-links")
+    everything = report_rows(postgresql, REPORTS["bad-links"], crawl_id)
     with postgresql.write() as connection:
         lock_crawl(connection, crawl_id)  # as `crawls.begin` does
 

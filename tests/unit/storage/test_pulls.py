@@ -11,15 +11,9 @@ from tests.support.stored_rows import begin, execute, new_page, read, write_rows
 pytestmark = pytest.mark.both_stores
 
 
-def test_crawls_with_pulls_are_told_from_others(database):
-    one, two = (begin(database, "http://a.test", name=name) for name in ("one", "two"))
-    write_rows(database, PullRow(two.sites[0].id, 9, 7.0, 1.0))
-    assert [read(has_pulls, database, crawl.id) for crawl in (one, two)] == [False, True]
-
-
 def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):
     one = begin(database, "http://a.test", "http://b.test", name="one")
-    two = begin(database, "http://a.test", name="two")
+    two, none = (begin(database, "http://a.test", name=name) for name in ("two", "none"))
     a, b = (row.id for row in one.sites)
     pages = [(5, b), (4, a), (9, two.sites[0].id), (3, b)]
     write_rows(database, *(new_page(*row) for row in pages))
@@ -28,6 +22,7 @@ def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):
     assert list(pulls_of(database, one.id)) == [Pull(b, 2.0), Pull(a, 0.0), Pull(b, 1.5)]
     assert list(pulls_of(database, two.id)) == [Pull(two.sites[0].id, 7.0)]
     assert (downloads_of_site(database, b), downloads_of_site(database, a)) == (2, 1)
+    assert [read(has_pulls, database, crawl.id) for crawl in (one, two, none)] == [True, True, False]
 
 
 @pytest.mark.parametrize("reward", ["nan", "-5", "1e999"])

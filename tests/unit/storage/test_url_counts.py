@@ -9,7 +9,7 @@ from crawlers.items import State
 from crawlers.storage.crawl_results import crawl_results
 from crawlers.storage.schema.tables import page
 from crawlers.storage.url_counts import UrlCounts, UrlKind, is_kind, kind_of, states_of, total, url_counts
-from tests.support.stored_rows import begin, execute
+from tests.support.stored_rows import begin, execute, read
 from tests.support.stored_site import Stored, store
 
 PDF, FEED = "content_type application/pdf", "/feed"
@@ -38,8 +38,7 @@ def stored(database):
 
 
 def counted(database, *guesses, **options):
-    with database.read() as connection:
-        return url_counts(connection, page.c.site_id.in_([1, 2]), guesses, **options)
+    return read(url_counts, database, page.c.site_id.in_([1, 2]), guesses, **options)
 
 
 @pytest.mark.both_stores

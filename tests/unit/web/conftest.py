@@ -23,6 +23,7 @@ from crawlers.web.pages import deletion_pages, document_pages, explain_pages, re
 from crawlers.web.serving import access_on
 from tests.support.processes import PATIENCE_S
 from tests.support.stored_crawl import CRAWL, stored_crawl
+from tests.support.stored_rows import execute
 
 if TYPE_CHECKING:
     from crawlers.inputs.crawl_command import CrawlCommand
@@ -82,13 +83,6 @@ def sqlite_url(request, empty_store, crawl_store, tmp_path):
 def crawl_id():
     """The number of a crawl in the store."""
     return CRAWL
-
-
-def execute(database, *statements):
-    """Execute statements in one transaction."""
-    with database.write() as connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 def change_crawl(database, *, of=CRAWL, **values):

@@ -29,9 +29,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.storage.database import Database, shown_url
 from crawlers.storage.files.cells import FORMULA_STARTS
@@ -42,6 +40,7 @@ from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.report_pages import all_rows
 from crawlers.web.starting import RECORD, Job, JobRecord
 from tests.support.hostile_store import ATTACK, hostile_store
+from tests.support.report_rows import NO_FILTERS, report_rows
 from tests.support.stored_crawl import stored_crawl
 from tests.unit.web.conftest import Started, change_crawl, panel_of
 
@@ -63,8 +62,6 @@ SHOWN_FILTERS = ("text", "site", "host", "reason", "anchor")
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 PASSWORD = "a long password"
 FORMULAS = tuple(set(FORMULA_STARTS) - {"'"})  # that one marks a text
-NO_FILTERS = Filters()
-
 
 SECRET = "s3cret"
 ENDED = [Job(ATTACK, "", 4e9, 2, ATTACK), Job(ATTACK, "", 4e9, None, ATTACK)]
@@ -387,8 +384,7 @@ def test_fields_with_nul_are_refused(browser, crawl_id, path):
 def test_slow_reader_of_a_file_keeps_no_transaction_open(sqlite, monkeypatch):
     monkeypatch.setattr("crawlers.web.pages.report_pages.ROWS_OF_FILE", 7)
     crawl_id, report = stored_crawl(sqlite), REPORTS["pages"]
-    with sqlite.read() as connection:
-        expected = list(rows_of(report.steps(connection, crawl_id, NO_FILTERS, None)))
+    expected = report_rows(sqlite, report, crawl_id)
     found = []
     for row in all_rows(sqlite, crawl_id, report, NO_FILTERS):
         found.append(row)

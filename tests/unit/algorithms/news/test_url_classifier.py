@@ -20,9 +20,7 @@ SITE = "http://www.paper.example"
 
 def classifier(rules=(), *, learns=False, else_factor=0.01, **more):
     """Return a classifier with *rules*, of which regex and weight stand for one by hand."""
-    known = (
-        {"paper.example": [UrlRule(*one, "hand") if isinstance(one, tuple) else one for one in rules]} if rules else {}
-    )
+    known = {"paper.example": [one if isinstance(one, UrlRule) else UrlRule(*one, "hand") for one in rules]}
     return UrlClassifier(known, learns=learns, **more, fit_factor=2.0, else_factor=else_factor)
 
 

@@ -223,6 +223,3 @@ def test_cash_within_the_window_is_added_to_the_remaining_history():
 def test_only_the_part_within_the_window_counts_after_a_longer_time():
     _, after, cash = history_after(gap=8, window=1.0)
     assert after == pytest.approx(cash * 2 / 8)
-
-
-# Importance ------------------------------------------------------------------------------------------

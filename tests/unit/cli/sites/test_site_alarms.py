@@ -52,10 +52,8 @@ def test_open_alarms_of_all_sources_or_one_are_shown(sites):
     ]
     assert more == "1 more has ended; --all shows them"
     assert sites("alarms", "one.example") == [heading, *alarms, more]
-    assert (
-        sites("alarms", "one.example", "--all")[2]
-        == f"news 1970-01-01 00:01 1970-01-01 00:02 dead feed {FAR} see to it"
-    )
+    ended = sites("alarms", "one.example", "--all")[2]
+    assert ended == f"news 1970-01-01 00:01 1970-01-01 00:02 dead feed {FAR} see to it"
     assert sites("alarms", "two.example") == ["no open alarms"]
 
 

@@ -1,7 +1,6 @@
 """Two crawls of a site: what appeared, vanished and changed, as rows, as tables and as a graph."""
 
 import csv
-import tracemalloc
 
 import pytest
 
@@ -9,6 +8,7 @@ from crawlers.graphs.comparison import crawl_changes
 from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
 from crawlers.graphs.comparison.crawl_changes import link_changes, page_changes
 from crawlers.storage.queries import CrawledSite
+from tests.support.memory import peak_bytes
 from tests.support.stored_site import MOVED, REFUSED, Stored, store
 
 A = "http://a.test"
@@ -100,16 +100,15 @@ def test_files_hold_what_changed_and_no_formula(database, sites, tmp_path):
 def test_memory_does_not_grow_with_the_site(sqlite, monkeypatch):
     monkeypatch.setattr(crawl_changes, "PAGES_AT_ONCE", 16)
     peaks = []
+
+    def compare(pair, size):
+        assert sum(1 for _ in link_changes(sqlite, *pair)) == 5 * size
+
     for size in (200, 2000):
         pages = [
             Stored(f"/{number:05}", 1, links={(number + step) % size: 1 for step in range(1, 6)}, title="t" * 500)
             for number in range(size)
         ]
         pair = [store(sqlite, pages, name=f"http://s{size}n{place}.test") for place in range(2)]
-        tracemalloc.start()
-        try:
-            assert sum(1 for _ in link_changes(sqlite, *pair)) == 5 * size
-            peaks.append(tracemalloc.get_traced_memory()[1])
-        finally:
-            tracemalloc.stop()
+        peaks.append(peak_bytes(compare, pair, size))
     assert peaks[1] < 1.5 * peaks[0] + 500_000

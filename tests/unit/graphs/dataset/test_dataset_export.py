@@ -1,6 +1,7 @@
 """The Parquet of a crawl has all of its rows, and folds into the graphs of its sites."""
 
 from collections import Counter
+from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -134,14 +135,11 @@ def test_partitions_hold_whole_sites_and_a_bounded_number_of_urls(sqlite, tmp_pa
 
 
 def test_equal_stores_of_both_kinds_give_equal_files(sqlite, postgresql_url, tmp_path):
-    other = Database(postgresql_url)
-    try:
+    with closing(Database(postgresql_url)) as other:
         for database, name in ((sqlite, "sqlite"), (other, "postgresql")):
             site_id = store(database, WEB, name="http://a.test")
             write_dataset(database, [site_id], tmp_path / name)
         write_dataset(sqlite, [site_id], tmp_path / "again")
-    finally:
-        other.close()
     assert files(tmp_path / "sqlite") == files(tmp_path / "postgresql") == files(tmp_path / "again")
 
 

@@ -14,7 +14,6 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.items import State
-from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import ExternalLinkRow, ExternalUrlRow, page
 from tests.support.stored_rows import add_sites, ended_page, execute, new_page, page_ids, write_rows
 
@@ -86,8 +85,7 @@ PAGES = st.lists(st.tuples(st.sampled_from([A, B, "https://a.example"]), LINKS),
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PAGES)
-def test_the_counts_are_those_of_a_plain_loop(tmp_path, drawn):
-    database = Database(f"sqlite:///{tmp_path / 'counts.sqlite'}")
+def test_the_counts_are_those_of_a_plain_loop(sqlite, drawn):
     pages = [Stored(site, tuple(links), f"{number}") for number, (site, links) in enumerate(drawn)]
     urls = {}
     links = {}
@@ -97,8 +95,7 @@ def test_the_counts_are_those_of_a_plain_loop(tmp_path, drawn):
             if pair[0] != pair[1]:
                 urls.setdefault(pair, set()).add((target, path))
                 links[pair] = links.get(pair, 0) + number
-    counts = count_fragment(database, store(database, pages), host_group)
-    database.close()
+    counts = count_fragment(sqlite, store(sqlite, pages), host_group)
     found = {(counts.sites[s - 1], counts.sites[t - 1]): (u, n) for s, t, u, n in counts.pairs}
     assert found == {pair: (len(urls[pair]), links[pair]) for pair in links}
     for number in counts.accompanying:

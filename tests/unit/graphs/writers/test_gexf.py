@@ -2,7 +2,6 @@
 
 import io
 import math
-import tracemalloc
 
 import networkx as nx
 import pytest
@@ -15,6 +14,7 @@ from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.items import Node
 from crawlers.storage.files.cells import clean
+from tests.support.memory import peak_bytes
 
 NS = "{http://gexf.net/1.3}"
 VIZ = "{http://gexf.net/1.3/viz}"
@@ -220,11 +220,6 @@ class Counter(io.RawIOBase):
 
 def test_memory_does_not_grow_with_the_graph():
     out, edges = Counter(), Counter()
-    tracemalloc.start()
-    try:
-        write_gexf(EndlessGraph(), out, edges)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak = peak_bytes(write_gexf, EndlessGraph(), out, edges)
     assert out.size + edges.size > 8_000_000
     assert peak < 1_000_000 + 2 * (1 << 20)  # two blocks of copying

@@ -9,18 +9,16 @@ import pytest
 from sqlalchemy import String, literal, select
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.conditions import Filters, contains, parsed_filters
+from crawlers.reports.catalogue.conditions import contains, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
-from crawlers.reports.catalogue.report import ComputedReport, cursor_text, parsed_cursor, rows_of, slice_of
+from crawlers.reports.catalogue.report import ComputedReport, cursor_text, parsed_cursor, slice_of
 from crawlers.storage.database import Database
+from tests.support.report_rows import NO_FILTERS, report_rows
 from tests.support.stored_crawl import CRAWL, stored_crawl
 
 pytestmark = pytest.mark.both_stores
 
 every_report = pytest.mark.parametrize("report", REPORTS.values(), ids=lambda report: report.name)
-
-
-NO_FILTERS = Filters()
 
 
 @pytest.fixture(scope="module")
@@ -37,29 +35,24 @@ def crawl_id():
     return CRAWL
 
 
-def rows(database, report, crawl_id, filters=NO_FILTERS, after=None):
-    with database.read() as connection:
-        return list(rows_of(report.steps(connection, crawl_id, filters, after)))
-
-
 @every_report
 def test_every_cursor_that_is_parsed_can_be_read_from(database, crawl_id, report):
     first, last = ([(known or (-1e300, 1e300))[end] for known in report.cursor_ranges] for end in (0, -1))
     cursors = [last, *(first[:place] + last[place:][:1] + first[place + 1 :] for place in range(len(last)))]
     for cursor in (first, *cursors):
         parsed = parsed_cursor(cursor_text(cursor), report.cursor_ranges)
-        assert rows(database, report, crawl_id, after=parsed) is not None
+        assert report_rows(database, report, crawl_id, after=parsed) is not None
 
 
 @every_report
 def test_cursors_ascend(database, crawl_id, report):
-    assert all(earlier.cursor < later.cursor for earlier, later in pairwise(rows(database, report, crawl_id)))
+    assert all(earlier.cursor < later.cursor for earlier, later in pairwise(report_rows(database, report, crawl_id)))
 
 
 @every_report
 def test_slices_are_the_rows(database, crawl_id, report):
     rng = random.Random(1)
-    expected = rows(database, report, crawl_id)
+    expected = report_rows(database, report, crawl_id)
     for size, hurry in ((3, 0.5), (3, 1.0), (1000, 0.0)):
         found, cursor, is_first = [], None, True
         while is_first or cursor is not None:
@@ -102,7 +95,7 @@ FILTERS = [
 
 @every_report
 def test_filters_let_some_rows_through_in_order(database, crawl_id, report):
-    everything = rows(database, report, crawl_id)
+    everything = report_rows(database, report, crawl_id)
     columns = [column.name for column in report.columns]
     says_sites = report.name != "external-hosts"  # whose rows are about all sites that link to a host
 
@@ -125,7 +118,7 @@ def test_filters_let_some_rows_through_in_order(database, crawl_id, report):
             with pytest.raises(ConfigError, match=f"has no filter ({'|'.join(given.keys() - report.filters)})"):
                 parsed_filters(given, report.filters)
             continue
-        found = rows(database, report, crawl_id, parsed_filters(given, report.filters))
+        found = report_rows(database, report, crawl_id, parsed_filters(given, report.filters))
         if "site" in given and not says_sites:
             assert [row.cells for row in found] != [row.cells for row in everything]
             continue
@@ -138,13 +131,13 @@ def test_filters_let_some_rows_through_in_order(database, crawl_id, report):
 
 @every_report
 def test_related_rows_are_found_by_their_filters(database, crawl_id, report):
-    for row in rows(database, report, crawl_id)[:20]:
+    for row in report_rows(database, report, crawl_id)[:20]:
         related = report.related(row.cells)
         if related is not None:
             other = report_named(related.report)
             filters = parsed_filters(related.filters, other.filters)
             is_link = related.report == "internal-links"  # not every page is linked to
-            assert is_link or rows(database, other, crawl_id, filters)
+            assert is_link or report_rows(database, other, crawl_id, filters)
 
 
 def test_report_of_unknown_name_is_an_error_that_names_the_others():
@@ -162,6 +155,4 @@ def test_half_a_character_in_a_filter_is_refused():
     [("\u00c4RZTE", "\u00c4rz", True), ("\u00c4RZTE", "\u00e4rz", False), ("100%", "0%", True), ("100 ", "0%", False)],
 )
 def test_case_of_ascii_letters_does_not_matter(database, stored, text, is_part):
-    with database.read() as connection:
-        found = connection.execute(select(contains(literal(stored, String), text))).scalar_one()
-    assert bool(found) == is_part
+    assert bool(database.scalar(select(contains(literal(stored, String), text)))) == is_part

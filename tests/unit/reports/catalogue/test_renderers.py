@@ -5,11 +5,10 @@ import io
 import pytest
 
 from crawlers.reports.catalogue import renderers
-from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.renderers import parquet_file, text_table
-from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.catalogue.table import Column, Kind
+from tests.support.report_rows import report_rows
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -20,8 +19,7 @@ def read(parts):
 
 def test_parquet_has_the_rows_of_the_reports(database, crawl_id):
     for report in REPORTS.values():
-        with database.read() as connection:
-            rows = [row.cells for row in rows_of(report.steps(connection, crawl_id, Filters(), None))]
+        rows = [row.cells for row in report_rows(database, report, crawl_id)]
         table = read(parquet_file(report.columns, rows))
         assert table.column_names == [column.name for column in report.columns]
         assert table.num_rows == len(rows)

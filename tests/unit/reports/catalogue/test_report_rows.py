@@ -9,22 +9,20 @@ from crawlers.reports.catalogue import index_walk
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.document_list import Documents
 from crawlers.reports.catalogue.index_walk import END, Position, SearchPlace, page_steps, search_place
-from crawlers.reports.catalogue.registry import report_named, reports_about
-from crawlers.reports.catalogue.report import rows_of, sorted_by
+from crawlers.reports.catalogue.registry import REPORTS, reports_about
+from crawlers.reports.catalogue.report import sorted_by
 from crawlers.reports.catalogue.table import Column
 from crawlers.storage.schema.tables import page, site
 from crawlers.storage.url_counts import UrlKind
+from tests.support.report_rows import NO_FILTERS, report_rows
 from tests.support.stored_rows import execute
 
 A = "http://a.test"
 OLD_IS_GONE = ("http://a.test/old", 404, "redirect_to_broken http://a.test/gone status 404")
-NO_FILTERS = Filters()
 
 
 def cells_of(database, crawl_id, name, filters=NO_FILTERS):
-    report = report_named(name)
-    with database.read() as connection:
-        return [row.cells for row in rows_of(report.steps(connection, crawl_id, filters, None))]
+    return [row.cells for row in report_rows(database, REPORTS[name], crawl_id, filters)]
 
 
 EXPECTED = {

@@ -167,13 +167,11 @@ def test_page_of_a_topic_crawl_has_what_similar_links_led_to(database):
     assert min(1.0, 0.625 * math.prod(factors)) == pytest.approx(found, rel=0.02)
     assert any(part.endswith(" by its place on the page") for part in parts)
     assert last == "  0 waiting pages of its site come before it"
-    with database.read() as connection:
-        (_, fact) = score_facts(connection, crawl.id, new, lambda: True)
+    (_, fact) = read(score_facts, database, crawl.id, new, lambda: True)
     assert "too many pages" in fact.said.template
 
 
 def test_promise_is_not_computed_when_the_time_is_over(database):
     crawl = learnt(database)
-    with database.read() as connection:
-        (fact,) = score_facts(connection, crawl.id, crawl.pages[NEW], lambda: True)
+    (fact,) = read(score_facts, database, crawl.id, crawl.pages[NEW], lambda: True)
     assert "too many pages" in fact.said.template

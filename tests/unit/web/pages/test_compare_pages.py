@@ -12,7 +12,8 @@ from sqlalchemy import insert
 
 from crawlers.storage.schema.tables import crawl
 from tests.support.stored_crawl import HOSTILE, later_crawl
-from tests.unit.web.conftest import change_crawl, execute
+from tests.support.stored_rows import execute
+from tests.unit.web.conftest import change_crawl
 
 
 @pytest.fixture

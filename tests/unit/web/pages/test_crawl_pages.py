@@ -15,8 +15,8 @@ from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
 from crawlers.web.starting import Job
 from tests.support.stored_crawl import MANIFEST
-from tests.support.stored_rows import new_page, write_rows
-from tests.unit.web.conftest import change_crawl, execute
+from tests.support.stored_rows import execute, new_page, write_rows
+from tests.unit.web.conftest import change_crawl
 
 OTHER = {"mission": "broad", "state": "finished", "started_at": 0, "run_started_at": 0, "manifest": MANIFEST}
 COMMAND = {"arguments": {"hosts": "hosts.txt"}, "settings": {"PAGE_BUDGET": "9", "WORKERS": "2"}, "left_out": []}
@@ -90,7 +90,7 @@ def test_crawl_whose_name_is_a_number_hides_no_other_crawl(browser, crawl_id, sq
 
 def test_all_crawls_can_be_reached(browser, crawl_id, sqlite):
     assert "?before=" not in browser.get("/").text
-    execute(sqlite, *(insert(crawl).values(id=n, name="later", **OTHER) for n in range(2, CRAWLS_AT_ONCE + 2)))
+    execute(sqlite, insert(crawl), [{"id": n, "name": "later", **OTHER} for n in range(2, CRAWLS_AT_ONCE + 2)])
     latest = browser.get("/").text
     assert "spring" not in latest
     assert 'href="/?before=2">Earlier crawls</a>' in latest

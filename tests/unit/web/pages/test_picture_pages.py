@@ -5,8 +5,7 @@ from sqlalchemy import update
 
 from crawlers.storage.schema.tables import PullRow, page
 from crawlers.web.pages import picture_pages
-from tests.support.stored_rows import write_rows
-from tests.unit.web.conftest import execute
+from tests.support.stored_rows import execute, write_rows
 
 
 @pytest.fixture

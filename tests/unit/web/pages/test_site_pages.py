@@ -8,7 +8,7 @@ from sqlalchemy import update
 from crawlers.storage.schema.tables import site
 from crawlers.storage.seeds import list_seeds, save_seeds
 from tests.support.stored_crawl import HOSTILE
-from tests.unit.web.conftest import execute
+from tests.support.stored_rows import execute
 
 A = "http://a.test"
 
@@ -147,12 +147,6 @@ def test_site_is_deleted_after_its_rows_were_counted(browser, listed, sqlite):
     assert "100,000+ pages" in browser.get(shown.replace("pages=12", "pages=100000")).text
     assert seed(sqlite, listed) is None
     assert browser.get(f"/sites/{listed}").status_code == 404
-
-
-def test_nobody_deletes_a_site_before_its_rows_were_counted(open_panel, listed):
-    text = open_panel(wait_s=0, threads=0).get("/sites/1/delete").text
-    assert "Being computed since" in text
-    assert "Delete for good" not in text
 
 
 def test_site_of_a_running_crawl_is_not_deleted(browser, running_id, listed, sqlite):
