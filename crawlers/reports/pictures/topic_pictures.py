@@ -153,9 +153,9 @@ def _parts(connection: Connection, crawl_id: int, totals: Totals) -> dict[bool, 
     downloads = select(pull.c.page_id, first).where(pull.c.site_id.in_(of_crawl)).group_by(pull.c.page_id).subquery()
     ranked = (
         select(
-            weighed.c.weight,
+            weighed.c.score.label("weight"),
             func.row_number().over(order_by=downloads.c.first).label("as_read"),
-            func.row_number().over(order_by=weighed.c.weight.desc()).label("best"),
+            func.row_number().over(order_by=weighed.c.score.desc()).label("best"),
         )
         .join(downloads, downloads.c.page_id == weighed.c.page_id)
         .cte("ranked")  # used twice, so that the database computes it once
