@@ -216,7 +216,7 @@ class DocumentFingerprint(NamedTuple):
         return "".join(f"{half & _HALF:016x}" for half in self.text)
 
 
-class KnownCopy(NamedTuple):
+class CopyReason(NamedTuple):
     """Why an article is a copy of a stored document."""
 
     reason: str

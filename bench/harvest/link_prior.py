@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.lab.link_regression import Example, Name
-    from crawlers.lab.simulation.order_replay import Waiting
+    from crawlers.lab.simulation.order_replay import ReplayEntry
 
 
 class _Recorded(LevelByLevel):
@@ -39,9 +39,9 @@ class _Recorded(LevelByLevel):
 
     def __init__(self) -> None:
         super().__init__()
-        self.read: list[tuple[Waiting, int]] = []
+        self.read: list[tuple[ReplayEntry, int]] = []
 
-    def record_reward(self, page: Waiting, reward: int) -> None:
+    def record_reward(self, page: ReplayEntry, reward: int) -> None:
         self.read.append((page, reward))
 
 

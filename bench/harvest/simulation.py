@@ -17,7 +17,7 @@ import numpy as np
 from bench.harvest.site_pages import MOVED, SitePages
 from crawlers.algorithms.ranking.link_features import WIDTH, link_features
 from crawlers.items import LinkPlace
-from crawlers.lab.simulation.order_replay import LEVEL, Waiting
+from crawlers.lab.simulation.order_replay import LEVEL, ReplayEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,7 +98,7 @@ def harvest(
     known = [{0} for _ in web.sites]
     seen: list[set[int]] = [set() for _ in web.sites]
     for number, order in enumerate(orders):
-        order.push(Waiting(0, 0, 0, 0, None))
+        order.push(ReplayEntry(0, 0, 0, 0, None))
         rule.wake(number)
     while len(rewards) < budget:
         chosen = rule.select(float(len(rewards)))
@@ -123,7 +123,7 @@ def harvest(
                 order.push(replace(page, page=target, age=age, hops=page.hops + 1))
             else:
                 level = page.level + 1
-                order.push(Waiting(target, age, level, 0, described(chosen, link, level)))
+                order.push(ReplayEntry(target, age, level, 0, described(chosen, link, level)))
         (rule.wake if len(order) else rule.sleep)(chosen)
     return rewards
 

@@ -21,7 +21,7 @@ from crawlers.storage.worker_queries import Course
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawlers.storage.worker_queries import SeenProcess
+    from crawlers.storage.worker_queries import ProcessRow
 
 MAX_LINES = 256  # of all workers that wait to be shown
 
@@ -34,28 +34,28 @@ class Line(NamedTuple):
     is_output: bool = False  # on standard output, not in the log
 
 
-class Ended(NamedTuple):
+class Exit(NamedTuple):
     """The end of a worker; a negative status is the number of the signal that ended it."""
 
     place: int
     status: int
 
 
-class Asked(NamedTuple):
+class Signal(NamedTuple):
     """A signal to this process."""
 
     number: int
 
 
-class Looked(NamedTuple):
+class StoreView(NamedTuple):
     """What the store said after `StoreWatch.look`."""
 
-    workers: dict[int, SeenProcess]  # by process: those that have joined a crawl
+    workers: dict[int, ProcessRow]  # by process: those that have joined a crawl
     course: Course = Course()  # of the crawl
     has_failed: bool = False  # the store could not be read
 
 
-Event = Line | Ended | Asked | Looked
+Event = Line | Exit | Signal | StoreView
 
 
 class Events:
@@ -152,7 +152,7 @@ class ChildProcess:
                 before = self._bytes_put
                 reader.join(LAST_LINES_S)
         self._input.close()
-        self._events.put(Ended(self._place, status))
+        self._events.put(Exit(self._place, status))
 
     @property
     def _bytes_put(self) -> int:

@@ -18,7 +18,7 @@ from scrapy.utils.misc import load_object
 
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import shortened_list, shown
+from crawlers.inputs.text_file import quoted, shortened_list
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import Kind, Number, Table, Whole, kind_of
 from crawlers.options.removed import REMOVED, by_name
@@ -99,11 +99,11 @@ def check_typed(words: list[str]) -> None:
         if name == "LOG_JSON" or isinstance(kind, Table):
             _check(name, kind, BaseSettings({name: value}))
         elif name == "LOG_LEVEL" and value not in logging.getLevelNamesMapping():
-            raise ConfigError(f"{name}={shown(value)}{kind.problem(value)}")
+            raise ConfigError(f"{name}={quoted(value)}{kind.problem(value)}")
         elif name == "SPIDER_MODULES":
             for module in filter(None, value.split(",")):
                 if not _is_module(module):
-                    raise ConfigError(f"{name}={shown(value)}: there is no module {shown(module)}; name one, or none")
+                    raise ConfigError(f"{name}={quoted(value)}: there is no module {quoted(module)}; name one, or none")
 
 
 def _is_module(name: str) -> bool:
@@ -223,7 +223,7 @@ def _wrong_texts(texts: Mapping[str, str]) -> Iterator[str]:
     """Yield values that are not valid text: a terminal may pass any bytes, but databases and file names can't."""
     for name, value in texts.items():
         if _SURROGATE.search(value) or ("\0" in value and name in OUTPUTS):
-            yield f"{name}={shown(value)} is not valid text; write it in UTF-8"
+            yield f"{name}={quoted(value)} is not valid text; write it in UTF-8"
 
 
 def _too_long(name: str, value: str, kind: Kind) -> str:
@@ -238,6 +238,6 @@ def _check(name: str, kind: Kind, settings: BaseSettings) -> None:
         try:
             load_object(value)
         except (ImportError, NameError, TypeError, ValueError):
-            raise ConfigError(f"{name}={shown(str(value))} can't be imported; write module.Class") from None
+            raise ConfigError(f"{name}={quoted(str(value))} can't be imported; write module.Class") from None
     elif problem := kind.problem(value):
-        raise ConfigError(f"{name}={shown(str(value))}{problem}")
+        raise ConfigError(f"{name}={quoted(str(value))}{problem}")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.cli.child_process import Asked, ChildProcess, Events
+from crawlers.cli.child_process import ChildProcess, Events, Signal
 from crawlers.cli.store_watch import StoreWatch
 from crawlers.cli.worker_processes import SUSPEND, WorkerProcesses
 from crawlers.cli.workers_display import WorkersDisplay
@@ -91,7 +91,7 @@ def _signals(events: Events) -> Iterator[None]:
     """Put the signals to this process into *events* during the block."""
 
     def put(number: int, _: FrameType | None) -> None:
-        events.put(Asked(number))
+        events.put(Signal(number))
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if sys.platform == "win32":

@@ -10,7 +10,7 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.cli.child_process import Looked
+from crawlers.cli.child_process import StoreView
 from crawlers.errors import CrawlersError
 from crawlers.storage.database import Database
 from crawlers.storage.worker_queries import Course, course, processes_of, time_of_server
@@ -47,7 +47,7 @@ class StoreWatch:
         self._thread.start()
 
     def look(self, processes: Collection[int], crawl_id: int | None) -> None:
-        """Let the thread look, put a `Looked` into the events, and refresh the display."""
+        """Let the thread look, put a `StoreView` into the events, and refresh the display."""
         self._requests.put(_Request(processes, crawl_id))
 
     def close(self, limit_s: float) -> None:
@@ -57,7 +57,7 @@ class StoreWatch:
 
     def _run(self) -> None:
         while (request := self._requests.get()) is not None:
-            looked = Looked({}, has_failed=True)
+            looked = StoreView({}, has_failed=True)
             try:
                 looked = self._look(request)
             except CrawlersError:  # workers find a broken store themselves, and report that
@@ -81,13 +81,13 @@ class StoreWatch:
         except Exception:  # the thread must go on
             logger.exception("Internal error")
 
-    def _look(self, request: _Request) -> Looked:
+    def _look(self, request: _Request) -> StoreView:
         database = self._opened()
         if self._since is None:  # processes of earlier commands may have had the same numbers
             self._since = time_of_server(database) - (time.monotonic() - self._began_at)
         seen = processes_of(database, platform.node(), request.processes, self._since)
         crawl_id = request.crawl_id or next((one.crawl_id for one in seen.values()), None)
-        return Looked(seen, Course() if crawl_id is None else course(database, crawl_id))
+        return StoreView(seen, Course() if crawl_id is None else course(database, crawl_id))
 
     def _opened(self) -> Database:
         if self._database is None:

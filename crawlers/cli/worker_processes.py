@@ -16,7 +16,7 @@ from queue import Empty
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted
-from crawlers.cli.child_process import Asked, Ended, Event, Events, Line, Looked
+from crawlers.cli.child_process import Event, Events, Exit, Line, Signal, StoreView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.cli.child_process import ChildProcess
     from crawlers.cli.store_watch import StoreWatch
     from crawlers.cli.workers_display import WorkersDisplay
-    from crawlers.storage.worker_queries import SeenProcess
+    from crawlers.storage.worker_queries import ProcessRow
 
 logger = logging.getLogger(__name__)
 
@@ -62,13 +62,13 @@ class WorkerProcesses:
         self._interval_s = interval_s
         self._look_at = 0.0
         self._is_looking = False
-        self._looked = Looked({})  # the last result
+        self._looked = StoreView({})  # the last result
         self._running: dict[int, ChildProcess] = {}  # by place
         self._ended: dict[
             int, tuple[ChildProcess, int]
         ] = {}  # with their statuses: what follows depends on the next look
         self._asked_for: frozenset[int] = frozenset()  # places whose workers had ended when the look began
-        self._seen: dict[int, SeenProcess] = {}  # what the last looks that succeeded said of the workers, by place
+        self._seen: dict[int, ProcessRow] = {}  # what the last looks that succeeded said of the workers, by place
         self._held: dict[int, list[str]] = {}  # lines of workers without a number, by place
         self._deaths = dict.fromkeys(self._places, 0)  # in a row, before a page
         self._crawl_id: int | None = None  # None: the first worker has not joined yet
@@ -117,7 +117,7 @@ class WorkerProcesses:
         processes = [*self._running.values(), *(process for process, _ in self._ended.values())]
         self._store.look([process.pid for process in processes], self._crawl_id)
 
-    def _note_look(self, looked: Looked) -> None:
+    def _note_look(self, looked: StoreView) -> None:
         self._is_looking = False
         self._looked = looked
         seen = looked.workers
@@ -141,7 +141,7 @@ class WorkerProcesses:
         match event:
             case Line(place, text, is_output):
                 self._write(place, text, is_output=is_output)
-            case Ended(place, status):
+            case Exit(place, status):
                 process = self._running.pop(place)
                 if self.is_forced:
                     self._status = 1
@@ -151,9 +151,9 @@ class WorkerProcesses:
                     self._end(place, process, status, self._looked)
                 else:
                     self._ended[place] = process, status
-            case Asked(number):
+            case Signal(number):
                 self._ask(number)
-            case Looked():
+            case StoreView():
                 self._note_look(event)
 
     def _write(self, place: int, text: str, *, is_output: bool) -> None:
@@ -178,7 +178,7 @@ class WorkerProcesses:
         seen = self._seen.get(place)
         return line if seen is None or line.startswith("{") else f"[{seen.worker}] {line}"
 
-    def _end(self, place: int, process: ChildProcess, status: int, looked: Looked) -> None:
+    def _end(self, place: int, process: ChildProcess, status: int, looked: StoreView) -> None:
         if process.pid in looked.workers:
             self._seen[place] = looked.workers[process.pid]
         self._release(place)
@@ -191,7 +191,7 @@ class WorkerProcesses:
         else:
             self._replace(place, process, status, goes_on=looked.course.goes_on)
 
-    def _end_late_ones(self, looked: Looked) -> None:
+    def _end_late_ones(self, looked: StoreView) -> None:
         """End the workers that have not joined the crawl, which has ended meanwhile."""
         for place, process in self._running.items():
             if process.pid not in looked.workers:

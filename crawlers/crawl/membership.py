@@ -44,7 +44,7 @@ MOST_MESSAGES = 5_000  # in a round; each is at most a new page
 SILENT_ROUNDS = 2  # without a heartbeat, before the lock of another worker is tried
 
 
-class Exchanged(NamedTuple):
+class RoundResult(NamedTuple):
     """The result of a round."""
 
     round: Round
@@ -114,8 +114,8 @@ class Membership:
         workers.fence(connection, self.worker_id, now, len(changes[PullRow]), requested, idle_s=self._deadline_s)
         self._site_limit.apply(connection, changes)
 
-    def submit(self, writer: Writer, report: Report, *, lacks_pulls: bool) -> Future[Exchanged]:
-        """Begin a round with a *report*, made of `report`; call `note` with its result."""
+    def submit(self, writer: Writer, report: Report, *, lacks_pulls: bool) -> Future[RoundResult]:
+        """Begin a round with a *report*, made of `report`; call `record_round` with its result."""
         self._began_at = self._clock()
         self._lacked_pulls = lacks_pulls
         self._has_indexes = report.best_index not in (None, 0.0)
@@ -124,13 +124,13 @@ class Membership:
         is_regular = self._began_at - self._beat_at < self._deadline_s
         return writer.run(partial(self._exchange, report, self._deadline_s if is_regular else None))
 
-    def beat(self, writer: Writer) -> None:
+    def send_heartbeat(self, writer: Writer) -> None:
         """Let the others know that this worker is alive, if its last transaction may be as old as a round."""
         if self.is_round_due(lacks_pulls=False):
             self._began_at = self._clock()
             writer.run(lambda _: None)  # its fence is the heartbeat
 
-    def _exchange(self, report: Report, deadline_s: float | None, connection: Connection) -> Exchanged:
+    def _exchange(self, report: Report, deadline_s: float | None, connection: Connection) -> RoundResult:
         now = workers.server_time(connection)
         ahead_s = self._clock() - now
         is_dead = partial(is_free, self._database)
@@ -145,9 +145,9 @@ class Membership:
         if self._distribute is not None and (found.others or self.is_divided):
             parts = hand_out(connection, self._crawl_id, now, self.round_s, self._distribute)
         took_s = self._clock() - self._fenced_at
-        return Exchanged(found, took_s, claimed, ahead_s, sent, parts, self._site_limit.take_refused())
+        return RoundResult(found, took_s, claimed, ahead_s, sent, parts, self._site_limit.take_refused())
 
-    def note(self, found: Round, took_s: float) -> None:
+    def record_round(self, found: Round, took_s: float) -> None:
         """Note the result of a round that took the writer *took_s* seconds."""
         self._beat_at = self._began_at
         self._took_s = took_s

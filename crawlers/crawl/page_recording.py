@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from crawlers.algorithms.retries import RetryPolicy
-    from crawlers.crawl.held_sites import HeldSites
     from crawlers.crawl.home_addresses import HomeAddresses
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_claims import SiteClaims
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
@@ -41,7 +41,7 @@ class PageRecording:
     sites: SitePolicies
     homes: HomeAddresses
     trials: Trials
-    held: HeldSites
+    claims: SiteClaims
     rounds: WorkerRounds
     stats: CrawlStats
     retries: RetryPolicy
@@ -56,7 +56,7 @@ class PageRecording:
             return page
         try:
             page = self._record(lease, page)
-            self.held.release(lease.site_id)
+            self.claims.release(lease.site_id)
         except Exception as error:
             self.session.control.abort_for(f"{page.url} can't be stored", error)
         return page

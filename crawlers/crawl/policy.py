@@ -33,7 +33,7 @@ class CrawlPolicy:
     def close_sites(self, site_ids: Collection[int]) -> None:
         """Forget sites that another worker may open from now on."""
 
-    async def share(self, others: int, run: Run, now: float) -> None:
+    async def divide_work(self, others: int, run: Run, now: float) -> None:
         """Share what the crawl has only once with *others* workers; called about every second."""
 
     async def receive(self, messages: Sequence[Message], run: Run, now: float) -> Sequence[Message]:

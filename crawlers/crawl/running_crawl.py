@@ -15,10 +15,10 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.crawl.control import PASSING
-from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.page_recording import PageRecording
 from crawlers.crawl.session import CrawlSession, log_paths
+from crawlers.crawl.site_claims import SiteClaims
 from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
 from crawlers.crawl.site_sitemaps import SitemapNeeded, SiteSitemaps
 from crawlers.crawl.start_urls import StartUrls
@@ -132,16 +132,16 @@ class Crawl:
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))
             of_mission = (session, self.policy, self.sites)
-            self.held = HeldSites(*of_mission, self._starts, self.trials, self.homes, self.sitemaps, self.addresses)
+            self.claims = SiteClaims(*of_mission, self._starts, self.trials, self.homes, self.sitemaps, self.addresses)
             self.rounds = WorkerRounds(
-                *of_mission, self.held, self._is_idle, finds_sites=spec.scope is not None, ends_after=self._ends_after
+                *of_mission, self.claims, self._is_idle, finds_sites=spec.scope is not None, ends_after=self._ends_after
             )
             self.recording = PageRecording(
-                *of_mission, self.homes, self.trials, self.held, self.rounds, self._stats, self.retries
+                *of_mission, self.homes, self.trials, self.claims, self.rounds, self._stats, self.retries
             )
             self.frontier.register_sites(session.site_ids())
             session.warn_of_other_sites()
-            self.held.begin(session.row.sites, clock())
+            self.claims.begin(session.row.sites, clock())
             self.rounds.begin()
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
@@ -194,8 +194,8 @@ class Crawl:
             if self.rounds.is_running:
                 return
             await self.rounds.run()
-            await self.held.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
-            await self.policy.share(self._members.last.others, self.session.reader.run, self.clock())
+            await self.claims.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
+            await self.policy.divide_work(self._members.last.others, self.session.reader.run, self.clock())
             self.control.resume()
         except Exception as error:
             if not self.session.writer.is_closed:  # else the crawl was closed, and the threads that read have ended
@@ -207,7 +207,7 @@ class Crawl:
     @property
     def _has_only_later_polls(self) -> bool:
         """Whether the crawl ends early, and only polls are left that became due since it began."""
-        if self._ends_after is None or not self.held.are_all_open or self.policy.has_more:
+        if self._ends_after is None or not self.claims.are_all_open or self.policy.has_more:
             return False
         return self.frontier.only_revisits(self._ends_after)
 
@@ -226,7 +226,7 @@ class Crawl:
             return not self._members.last.is_budget_exhausted
         if self._has_only_later_polls:
             return False
-        return self.frontier.has_pending or not self.held.are_all_open
+        return self.frontier.has_pending or not self.claims.are_all_open
 
     def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | SitemapNeeded | None:
         """Return the URL to fetch next, or what a site needs before its pages; None if nothing may be fetched yet.

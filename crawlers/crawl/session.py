@@ -31,7 +31,7 @@ from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
-from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience, chosen_rule
+from crawlers.inputs.rule_settings import chosen_order, chosen_patience, chosen_rule, registry_entry
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.options import RECORDED
@@ -50,7 +50,7 @@ from crawlers.storage.reader_threads import ReaderThreads
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.result_folders import replaced_crawl
 from crawlers.storage.schema.tables import site
-from crawlers.storage.site_opening import SiteList, found_site
+from crawlers.storage.site_opening import SiteList, discovered_site
 from crawlers.storage.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
 from crawlers.storage.store_check import StoreCheck
 from crawlers.storage.stored_features import stored_link_prior
@@ -119,7 +119,7 @@ class CrawlSession:
         make_order = partial(chosen_order, settings, topic_weights, revisits=mission.revisits)
         order = make_order()
         check_order(settings.get("ORDER"), order, mission, rule)
-        reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
+        reward = registry_entry(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = mission.counts_rewards
         self._settings = settings
         self.most_sites = MOST_SITES
@@ -282,9 +282,9 @@ class CrawlSession:
             return f"{ending}: to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
         return f"{ending}: everything is stored, and the same command resumes it"
 
-    def beat(self) -> None:
+    def send_heartbeat(self) -> None:
         """Be heard by the other workers before the first round, which comes when all sites are open."""
-        self.members.beat(self.writer)
+        self.members.send_heartbeat(self.writer)
 
     def recall_pulls(self) -> None:
         """Report the pulls of earlier runs and of other workers to the rules."""
@@ -298,7 +298,7 @@ class CrawlSession:
     def _heard(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
         for number, one in enumerate(pulls):
             if not number % PULLS_PER_BEAT:
-                self.beat()
+                self.send_heartbeat()
             yield one
 
     def site_ids(self) -> list[int]:
@@ -329,7 +329,7 @@ class CrawlSession:
         if not found:
             return
         self._has_grown = True
-        self.writer.submit(crawls.grown(self.row.id))
+        self.writer.submit(crawls.growth_row(self.row.id))
         targets = {own.id: self.addresses.of_site(resolve(own.url, "", self.options)) for own in found}
         self.frontier.add([Candidate(row.id, targets[own.id], own.level, found_on=own.found_on) for own in found], now)
         keys = {number: target.key for number, target in targets.items()}
@@ -344,7 +344,7 @@ class CrawlSession:
             raise FrontierError(f"{name} is a site of the crawl that the host list omits")
         leader = self._leader_of(name)
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.next_id(), is_new=True)
-        changes.extend(found_site(self.row.id, row, self.row.worker_id, leader))
+        changes.extend(discovered_site(self.row.id, row, self.row.worker_id, leader))
         return replace(row, source_id=leaders.get(leader or ""))
 
     def sites_elsewhere(self, names: Collection[str]) -> tuple[set[str], int]:
@@ -356,7 +356,7 @@ class CrawlSession:
     def add_site_elsewhere(self, name: str) -> ChangeSet:
         """Return the rows of a discovered site that nobody holds; another worker may have discovered it as well."""
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.next_id())
-        return found_site(self.row.id, row, None, self._leader_of(name))
+        return discovered_site(self.row.id, row, None, self._leader_of(name))
 
     def commit(self) -> None:
         """Commit everything that is pending. Raises `StoreError`."""

@@ -51,7 +51,7 @@ MAX_SILENT = 2  # sitemaps without a response, one after the other; then the res
 USUAL_PLACE = "/sitemap.xml"
 
 
-class Listed(NamedTuple):
+class SitemapEntry(NamedTuple):
     """A URL of a site that a sitemap lists."""
 
     key: int
@@ -63,7 +63,7 @@ class SitemapContent(NamedTuple):
     """What a sitemap says about its site; *kind* is empty if it is none, or could not be read."""
 
     kind: str = ""
-    listed: Sequence[Listed] = ()
+    listed: Sequence[SitemapEntry] = ()
     outside: int = 0  # URLs of other sites, and those that the crawl leaves out
     named: Sequence[str] = ()  # the sitemaps of an index
     problem: str = ""
@@ -273,7 +273,7 @@ class SiteSitemaps:
         found = read_feed(response.body, response.url, response.content_type, now)
         if not found.kind:
             return SitemapContent(problem=Reason.NOT_A_SITEMAP)
-        listed: dict[int, Listed] = {}
+        listed: dict[int, SitemapEntry] = {}
         outside = 0
         for item in found.items:
             try:
@@ -284,7 +284,7 @@ class SiteSitemaps:
             if target.site != here or self.url_filter.leaves_out(target):
                 outside += 1
             else:
-                listed.setdefault(target.key, Listed(target.key, target.url, item.published_at))
+                listed.setdefault(target.key, SitemapEntry(target.key, target.url, item.published_at))
         problem = Reason.FILE_CUT if response.is_truncated else found.problem
         if not problem and max(len(found.items), len(found.further)) >= MAX_ITEMS:
             problem = Reason.MANY_ENTRIES.of(MAX_ITEMS)

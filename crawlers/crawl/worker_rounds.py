@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
-    from crawlers.crawl.held_sites import HeldSites
-    from crawlers.crawl.membership import Exchanged
+    from crawlers.crawl.membership import RoundResult
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_claims import SiteClaims
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.storage.schema.message_tables import Message
 
@@ -47,7 +47,7 @@ class WorkerRounds:
     session: CrawlSession
     policy: CrawlPolicy
     sites: SitePolicies
-    held: HeldSites
+    claims: SiteClaims
     is_idle: Callable[[], bool]
     finds_sites: bool
     ends_after: float | None
@@ -96,11 +96,11 @@ class WorkerRounds:
             self.session.frontier.receive(taken, self.session.clock())
             await sleep(0)
 
-    def _submit(self) -> Future[Exchanged]:
+    def _submit(self) -> Future[RoundResult]:
         members, frontier, now = self.session.members, self.session.frontier, self.session.clock()
-        is_hungry = not self.is_stopping and self.held.are_all_open and self.is_idle()
+        is_idle = not self.is_stopping and self.claims.are_all_open and self.is_idle()
         has_room = (self.has_room or self.finds_sites) and not members.last.idle  # others need free sites more
-        takes = not self.is_stopping and (is_hungry or has_room or not members.last.others)
+        takes = not self.is_stopping and (is_idle or has_room or not members.last.others)
         best_index = frontier.best_index(now)
         wanted_pulls = max(BLOCK, 2 * self.leased) if best_index is not None else 0  # it could not use them
         lacks_pulls = self._lacks_pulls
@@ -113,24 +113,24 @@ class WorkerRounds:
             leases=frontier.leases,
             index_share=frontier.budget.index_share(now),
             best_index=best_index,
-            is_hungry=is_hungry,
+            is_idle=is_idle,
             ends_after=self.ends_after,
             status=WorkerStatus(self._rate.at(now, self.ended), frontier.schedule.wait_counts()).to_json(),
         )
         return members.submit(self.session.writer, report, lacks_pulls=lacks_pulls)
 
-    def _apply(self, found: Exchanged) -> None:
-        self.session.members.note(found.round, found.took_s)
-        self.held.ahead_s = found.ahead_s
-        self.held.add_claimed(found.claimed)
+    def _apply(self, found: RoundResult) -> None:
+        self.session.members.record_round(found.round, found.took_s)
+        self.claims.ahead_s = found.ahead_s
+        self.claims.add_claimed(found.claimed)
         self.sites.refuse(found.refused)
         if found.parts is not None:
-            self.session.frontier.share(found.parts, self.session.clock())
+            self.session.frontier.apply_parts(found.parts, self.session.clock())
         self.session.frontier.learn(found.round.pulls)
         if self._has_budget:
             self.session.frontier.budget.grant(found.round.granted)
         if not self.is_stopping:
-            self.held.share(found.round.idle, found.round.others + 1)
+            self.claims.give_up_sources(found.round.idle, found.round.others + 1)
         if (reason := self.session.members.stop_reason) is not None and not self.is_stopping:
             self.is_stopping = True
             logger.info("Crawl %s was asked to stop", self.session.name)

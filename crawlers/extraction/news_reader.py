@@ -23,8 +23,8 @@ from crawlers.items import (
     FEED,
     SITEMAP,
     Announced,
+    CopyReason,
     ExternalLink,
-    KnownCopy,
     News,
     Page,
     State,
@@ -64,7 +64,7 @@ class NewsReader:
         classifier: UrlClassifier,
         content_rules: Mapping[str, Mapping[str, str]],
         run: Callable[..., Awaitable[Any]],
-        copy_of: Callable[[Page], Awaitable[KnownCopy | None]],
+        copy_of: Callable[[Page], Awaitable[CopyReason | None]],
         in_thread: Callable[[Callable[[], Page]], Awaitable[Page]],
     ) -> None:
         self._in_thread = in_thread

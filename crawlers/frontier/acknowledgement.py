@@ -142,7 +142,7 @@ class Acknowledgements:
         changes.extend(decision.changes)
         return new, page
 
-    def touched(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
+    def sites_of_links(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
         """Return the sites on which *page*, of *site*, may have discovered URLs; *site* comes last."""
         names = {target.site for target, _ in page.cross_site_links}
         if page.moved_to is not None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.url_cache import KnownUrls, UrlCache
+    from crawlers.frontier.url_cache import UrlCache, UrlIndex
     from crawlers.frontier.values import Lease, Origin
     from crawlers.items import Target
     from crawlers.storage.change_set import ChangeSet
@@ -68,7 +68,7 @@ class UrlDiscovery:
         self._cache_urls = cache_urls
         self._cached = 0
         self._sites = sites
-        self._reasons: dict[int, str | None] = {}  # against new URLs, by key, see `unseen`
+        self._reasons: dict[int, str | None] = {}  # against new URLs, by key, see `new_targets`
         self.head_urls = 1000
 
     def discover(
@@ -186,7 +186,7 @@ class UrlDiscovery:
             entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request)
             site.push(entry, self.head_urls)
 
-    def unseen(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:
+    def new_targets(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:
         """Return those of the *targets* on *site* (None: not open) that are new and may be fetched, each once.
 
         The reasons against the others are kept for the next `discover`, so that each URL is judged once.
@@ -224,7 +224,7 @@ class UrlDiscovery:
         return known
 
     def forget_reasons(self) -> None:
-        """Forget what `unseen` kept of URLs that were not discovered after all."""
+        """Forget what `new_targets` kept of URLs that were not discovered after all."""
         self._reasons.clear()
 
     # The cache --------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class UrlDiscovery:
         """The number of further URLs that may be known in memory."""
         return max(0, self._cache_urls - self._cached)
 
-    def open_site(self, site: SiteQueue, known: KnownUrls | None) -> None:
+    def open_site(self, site: SiteQueue, known: UrlIndex | None) -> None:
         """Let a site begin with its *known* URLs if there is room for them; None: they are looked up in the store."""
         if known is None or len(known.keys) > self.room:
             site.seen.is_complete = False
@@ -260,7 +260,7 @@ class UrlDiscovery:
         self._remember(site, page, TAKEN)
         site.seen.urls.pop(page.key, None)
 
-    def untaken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
+    def mark_waiting(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
         """Remember that *page* waits again, as the variant that was requested."""
         self._remember(site, page, 0)
 

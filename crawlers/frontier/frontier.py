@@ -36,7 +36,7 @@ from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, Lease, Origin, Queue
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import GivenUpSite, SiteAvailability, SiteRest, UnchangedPage
+from crawlers.storage.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
@@ -192,10 +192,10 @@ class QueuedFrontier:
         for site in touched.values():
             self.schedule.reschedule(site, now)
 
-    def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
+    def apply_parts(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Apply the order's *parts*: scores of the pages of other workers, and the cash that this worker received."""
         if self._scoring is not None:
-            self._scoring.share(parts)
+            self._scoring.apply_parts(parts)
             self._submit(ChangeSet(), now)
 
     def open_site(self, row: SiteRow, now: float, start: SiteStart | None = None) -> None:
@@ -263,7 +263,7 @@ class QueuedFrontier:
         self._share_head_urls()
         asked_at, rest_until = site.gate.asked_at, site.gate.resting_until
         self.elsewhere.add(site.name)
-        return ChangeSet(GivenUpSite(site_id, _finite(asked_at), _finite(rest_until)), *rows)
+        return ChangeSet(SiteRelease(site_id, _finite(asked_at), _finite(rest_until)), *rows)
 
     def register_sites(self, site_ids: Iterable[int]) -> None:
         """Number the arms of the site rule in the order of *site_ids*, before their sites are opened here or elsewhere.
@@ -309,7 +309,7 @@ class QueuedFrontier:
         for (site_id, level, hops, found_on, request, slot), alike in groupby(candidates, _all_but_target):
             found, slots = [(c.target, 1) for c in alike], {}
             if slot is not None:
-                new_ones = self._discovery.unseen(sites[site_id], (target for target, _ in found), level)
+                new_ones = self._discovery.new_targets(sites[site_id], (target for target, _ in found), level)
                 slots = dict.fromkeys((target.key for target in new_ones), slot)
             origin = Origin(level, hops, found_on, request, slots)
             new += self._discovery.discover(sites[site_id], found, origin, now, changes)[1]
@@ -386,7 +386,7 @@ class QueuedFrontier:
         if self._learning is not None:
             self._learning.forget([lease.id])
         self._submit(changes, now)
-        for other in self._acknowledgements.touched(site, page):
+        for other in self._acknowledgements.sites_of_links(site, page):
             self.schedule.reschedule(other, now)
         if lease.id in self._fetched_again:
             self._fetched_again.discard(lease.id)
@@ -473,7 +473,7 @@ class QueuedFrontier:
         """Queue a leased page again; it is already counted as pending."""
         self._held.discard(entry.id)
         if not self._is_revisit(entry.queue):
-            self._discovery.untaken(site, entry)
+            self._discovery.mark_waiting(site, entry)
         site.push(entry, self._discovery.head_urls)
 
     def _is_revisit(self, queue: int) -> bool:
@@ -503,7 +503,7 @@ class QueuedFrontier:
 
     def _refill(self, site: SiteQueue) -> None:
         """Read the next URLs of the queues of *site* that need it, once all that was pushed to these is committed."""
-        limit = site.share(self._discovery.head_urls)
+        limit = site.queue_limit(self._discovery.head_urls)
         if self._learning is not None:  # a queue has many URLs when it needs some more
             limit = min(limit, MORE_LINKS)
         while site.needs_refill:
@@ -533,7 +533,7 @@ class QueuedFrontier:
         """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
         return None if self._scoring is None else self._scoring.slot(page_id)
 
-    def unseen(self, targets: Iterable[Target], level: int) -> list[Target]:
+    def new_targets(self, targets: Iterable[Target], level: int) -> list[Target]:
         """Return the new, allowed *targets* among links found on *level*, without repeats."""
         by_site: dict[str, list[Target]] = {}
         for target in targets:
@@ -543,7 +543,7 @@ class QueuedFrontier:
             if name in self.elsewhere:
                 known = self.store.numbers((name, target.key) for target in its)
                 its = [target for target in its if target.key not in known]
-            found += self._discovery.unseen(self.schedule.by_name(name), its, level)
+            found += self._discovery.new_targets(self.schedule.by_name(name), its, level)
         return found
 
     def waiting(self, site_id: int, after: Position = BEFORE_ALL) -> Callable[[], Sequence[QueueEntry]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import QueueEntry, ScoredPage, Unscored
+    from crawlers.frontier.values import Mismatch, QueueEntry, ScoredPage
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.rows import Row
 
@@ -95,7 +95,7 @@ class Scoring:
         # The level limit changed, or an unavailable site is tried again.
         self._apply_states(self._store.unscored(scores.table))
 
-    def _apply_states(self, unscored: Iterable[Unscored]) -> None:
+    def _apply_states(self, unscored: Iterable[Mismatch]) -> None:
         """Let pages wait, or not, as their states say."""
         for page_id, site_id, level, waits in unscored:
             if waits:
@@ -193,18 +193,18 @@ class Scoring:
         """Note a link to a page of an open site from a page of another worker."""
         self._changed.update(dict.fromkeys(self.scores.received(page_id, carried, value)))
 
-    def share(self, parts: Mapping[int, StoredPart]) -> None:
+    def apply_parts(self, parts: Mapping[int, StoredPart]) -> None:
         """Take up what the workers of the crawl stored; their number includes this one."""
         if not self.scores.is_shared:
             return
         self.is_divided = True
         others = [one.part.totals for number, one in parts.items() if number != self._worker_id]
         own = parts.get(self._worker_id)
-        self._changed.update(dict.fromkeys(self.scores.share(others, own.part.given if own else 0.0)))
+        self._changed.update(dict.fromkeys(self.scores.apply_totals(others, own.part.given if own else 0.0)))
         self._rows_to_write.append(self._totals())
 
     def open_site(
-        self, site_id: int, pages: Iterable[ScoredPage], unscored: Iterable[Unscored], base: Sequence[float] | None
+        self, site_id: int, pages: Iterable[ScoredPage], unscored: Iterable[Mismatch], base: Sequence[float] | None
     ) -> None:
         """Recall the pages of a site that is being opened, and whose records are relative to *base*.
 

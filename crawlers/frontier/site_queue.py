@@ -31,7 +31,7 @@ NOTHING_READY = (float("inf"), 0)
 MIN_QUEUE = 16  # even if several queues share a site's memory: smaller reads from the store would not pay off
 
 
-def share(head_urls: int, queues: int) -> int:
+def queue_limit(head_urls: int, queues: int) -> int:
     """Return the number of URLs of each of so many *queues* to keep in memory, of *head_urls* of their site."""
     return min(head_urls, max(MIN_QUEUE, head_urls // max(1, queues)))
 
@@ -98,7 +98,7 @@ class SiteQueue:
         if queue is None:
             queue = self.queues[number] = self.make_queue(self.id, number, ALL)
         self.is_unwritten = True
-        queue.push(entry, self.share(head_urls))
+        queue.push(entry, self.queue_limit(head_urls))
         if not queue.is_empty:
             self.ready.add(number)
 
@@ -108,9 +108,9 @@ class SiteQueue:
         queue.fill(entries, limit)
         self.update_queue(number, queue)
 
-    def share(self, head_urls: int) -> int:
+    def queue_limit(self, head_urls: int) -> int:
         """Return the number of URLs of each queue to keep in memory, of *head_urls* of the site."""
-        return share(head_urls, len(self.queues))
+        return queue_limit(head_urls, len(self.queues))
 
     def discard(self, page_id: int) -> None:
         """Remove a URL from its queue, if it is there."""
@@ -130,7 +130,7 @@ class SiteQueue:
             queue = self.queues[number] = self.make_queue(self.id, number, ALL)
         assert self._scores is not None
         self.is_unwritten = True
-        if not queue.raise_page(page_id, self.share(head_urls)):
+        if not queue.raise_page(page_id, self.queue_limit(head_urls)):
             return False
         self.ready.add(number)
         if self._best is None:  # whoever asks for it will see this page

@@ -14,9 +14,9 @@ import numpy as np
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier.queues.heap_queue import NONE
-from crawlers.frontier.site_queue import share
-from crawlers.frontier.url_cache import KnownUrls
-from crawlers.frontier.values import QueueHead, ScoredPage, SiteStart, Unscored
+from crawlers.frontier.site_queue import queue_limit
+from crawlers.frontier.url_cache import UrlIndex
+from crawlers.frontier.values import Mismatch, QueueHead, ScoredPage, SiteStart
 from crawlers.items import State
 
 if TYPE_CHECKING:
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.algorithms.ranking.queue_shares import QueueShares
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import KnownRows, QueueEntry, Retry
+    from crawlers.frontier.values import QueueEntry, Retry, UrlRows
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
 MOST_REVIVED = 500  # pages of a site
 QUEUES = 5  # of a site of a news crawl
 LEAST_KEY, GREATEST_KEY = -(2**63), 2**63 - 1
-P = TypeVar("P", ScoredPage, Unscored)
+P = TypeVar("P", ScoredPage, Mismatch)
 
 _NOTHING = np.empty(0, np.int64)
-NOTHING_STORED = SiteStart(known=KnownUrls(_NOTHING, _NOTHING, {}))
+NOTHING_STORED = SiteStart(known=UrlIndex(_NOTHING, _NOTHING, {}))
 
 
 def read_starts(
@@ -97,7 +97,7 @@ def _with_scores(
     due: Mapping[int, Sequence[Retry]] = {}
     best: Mapping[int, Mapping[int, list[QueueEntry]]] = {}
     revived: Mapping[int, Sequence[QueueEntry]] = {}
-    limit = share(head_urls, QUEUES)
+    limit = queue_limit(head_urls, QUEUES)
     if isinstance(scores, NewsScores):  # what is stored of others is relative to totals that have changed
         due = store.due(sites)
         revived = _revived(store, unscored)
@@ -116,7 +116,7 @@ def _with_scores(
     }
 
 
-def _revived(store: SqlFrontierStore, unscored: Mapping[int, Sequence[Unscored]]) -> dict[int, Sequence[QueueEntry]]:
+def _revived(store: SqlFrontierStore, unscored: Mapping[int, Sequence[Mismatch]]) -> dict[int, Sequence[QueueEntry]]:
     """Return the *unscored* pages that wait, of the sites where they are few: the others read their queues later."""
     few = {site_id: [page.id for page in its if page.waits] for site_id, its in unscored.items()}
     few = {site_id: pages for site_id, pages in few.items() if len(pages) <= MOST_REVIVED}
@@ -155,7 +155,7 @@ def _read_known(store: SqlFrontierStore, site_ids: Sequence[int], room: int) -> 
     }
 
 
-def _chunks(store: SqlFrontierStore, site_id: int) -> Iterator[KnownRows]:
+def _chunks(store: SqlFrontierStore, site_id: int) -> Iterator[UrlRows]:
     """Yield the URLs of a large site, some at a time."""
     first = LEAST_KEY
     while True:
@@ -166,7 +166,7 @@ def _chunks(store: SqlFrontierStore, site_id: int) -> Iterator[KnownRows]:
         first = rows.keys[-1] + 1
 
 
-def _collect(chunks: Iterable[KnownRows], room: int) -> tuple[SiteStart, bool]:
+def _collect(chunks: Iterable[UrlRows], room: int) -> tuple[SiteStart, bool]:
     counts: Counter[State] = Counter()
     keys: list[NDArray[np.int64]] = [_NOTHING]
     values: list[NDArray[np.int64]] = [_NOTHING]
@@ -181,5 +181,5 @@ def _collect(chunks: Iterable[KnownRows], room: int) -> tuple[SiteStart, bool]:
             keys.append(np.array(rows.keys, np.int64))
             values.append(np.array(rows.values, np.int64))
             urls.update((key, url) for key, url in zip(rows.keys, rows.urls, strict=True) if url is not None)
-    known = KnownUrls(np.concatenate(keys), np.concatenate(values), urls) if total <= room else None
+    known = UrlIndex(np.concatenate(keys), np.concatenate(values), urls) if total <= room else None
     return SiteStart(dict(counts), known, is_available), has_retries

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
-from crawlers.frontier.values import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
+from crawlers.frontier.values import Mismatch, PreviousVisit, QueueEntry, Retry, ScoredPage, UrlRows
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.storage.order_parts import parts_of
@@ -149,15 +149,15 @@ class SqlFrontierStore:
         """Return a page number that was never used before."""
         return self._ids.next_id()
 
-    def known_urls(self, site_id: int, keys: Iterable[int]) -> KnownRows:
+    def known_urls(self, site_id: int, keys: Iterable[int]) -> UrlRows:
         """Return the URLs of these keys that were found before."""
         return self._lists(self._known_among, site=site_id, ids=json.dumps(list(keys)))
 
-    def known_from(self, site_id: int, key: int, limit: int) -> KnownRows:
+    def known_from(self, site_id: int, key: int, limit: int) -> UrlRows:
         """Return the first *limit* URLs of the site from *key* on, in ascending order of keys."""
         return self._lists(self._known_from, site=site_id, key=key, limit=limit)
 
-    def _lists(self, statement: str, **values: Any) -> KnownRows:
+    def _lists(self, statement: str, **values: Any) -> UrlRows:
         ((*lists, _),) = self._read(statement, **values)
         return _known_rows(*lists)
 
@@ -165,7 +165,7 @@ class SqlFrontierStore:
         """Return how many URLs of each of these sites were found before."""
         return dict(tuple(row) for row in self._read_of(_NUMBERS_KNOWN, site_ids))
 
-    def known_of(self, site_ids: Collection[int]) -> dict[int, KnownRows]:
+    def known_of(self, site_ids: Collection[int]) -> dict[int, UrlRows]:
         """Return all URLs of each of these sites, in ascending order of keys."""
         rows = self._read(self._known_of, ids=json.dumps(list(site_ids)))
         return {site_id: _known_rows(*lists) for *lists, site_id in rows}
@@ -244,14 +244,14 @@ class SqlFrontierStore:
         for page_id, of, queue, *record in self._streamed(statement, crawl=self.crawl_id, **of_sites):
             yield ScoredPage(page_id, of, queue, tuple(record))
 
-    def unscored(self, table: str, site_ids: Collection[int] | None = None) -> list[Unscored]:
+    def unscored(self, table: str, site_ids: Collection[int] | None = None) -> list[Mismatch]:
         """Return the pages of the crawl, or of these sites, whose state changed without the order.
 
         They wait although their row says otherwise or is missing, or they are rejected although their row waits.
         """
         among, of_sites = self._of(site_ids)
         statement = _UNSCORED.format(table=table, of_sites=among)
-        return [Unscored(*row) for row in self._read(statement, crawl=self.crawl_id, **of_sites)]
+        return [Mismatch(*row) for row in self._read(statement, crawl=self.crawl_id, **of_sites)]
 
     def due(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
         """Return the pages of each of these sites that have a scheduled revisit."""
@@ -327,9 +327,9 @@ class SqlFrontierStore:
         return self._ids.reserve(count)
 
 
-def _known_rows(have_root: int, have_retries: int, *lists: str | None) -> KnownRows:
+def _known_rows(have_root: int, have_retries: int, *lists: str | None) -> UrlRows:
     keys, packed, states, urls = (json.loads(one or "[]") for one in lists)
-    return KnownRows(keys, packed, states, urls, bool(have_root), bool(have_retries))
+    return UrlRows(keys, packed, states, urls, bool(have_root), bool(have_retries))
 
 
 def _by_site(rows: Iterable[Any]) -> dict[int, list[Retry]]:

@@ -69,7 +69,7 @@ def variant_of(value: int) -> int:
     return value >> _VARIANT_SHIFT & _VARIANT_MASK
 
 
-class KnownUrls(NamedTuple):
+class UrlIndex(NamedTuple):
     """The known URLs of a site, as an `UrlCache` holds them: *keys* in ascending order, and their packed *values*."""
 
     keys: NDArray[np.int64]
@@ -97,7 +97,7 @@ class UrlCache:
         """Return the number of known URLs; a URL that changed since the arrays were built counts twice."""
         return len(self.lately) + len(self._keys)
 
-    def adopt(self, known: KnownUrls) -> None:
+    def adopt(self, known: UrlIndex) -> None:
         """Begin with these URLs; the cache must be empty."""
         self._keys, self._values, self.urls = known
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.queue_shares import QueueShares
-    from crawlers.frontier.url_cache import KnownUrls
+    from crawlers.frontier.url_cache import UrlIndex
     from crawlers.items import LinkPlace, Page, QueueSlot, Target
 
 
@@ -48,7 +48,7 @@ class PreviousVisit(NamedTuple):
     last_modified: str | None
 
 
-class KnownRows(NamedTuple):
+class UrlRows(NamedTuple):
     """URLs of a site that were found before, in lists of the same length, and what else there is to know of them."""
 
     keys: list[int]
@@ -82,14 +82,14 @@ class SiteStart:
     """
 
     counts: dict[State, int] = field(default_factory=dict)
-    known: KnownUrls | None = None
+    known: UrlIndex | None = None
     is_available: bool = False  # one of its pages on level 0 was read
     heads: Mapping[int, QueueHead] = field(default_factory=dict)
     retries: Sequence[Retry] = ()
     shares: QueueShares | None = None  # which count the earlier pulls of the site
     # If the order has scores, and the pages of the crawl are divided among workers:
     scored: Sequence[ScoredPage] = ()
-    unscored: Sequence[Unscored] = ()
+    unscored: Sequence[Mismatch] = ()
     revived: Sequence[QueueEntry] = ()  # those of them that wait, if *heads* are known
     due: Sequence[Retry] = ()  # scheduled revisits, of orders with slots
     # Of the links to the pages in *heads* and *retries*, by number, if the order learns from links:
@@ -106,7 +106,7 @@ class ScoredPage(NamedTuple):
     record: tuple[float, ...]
 
 
-class Unscored(NamedTuple):
+class Mismatch(NamedTuple):
     """A page whose state and score disagree."""
 
     id: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.rule_settings import chosen
+from crawlers.inputs.rule_settings import registry_entry
 
 if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
@@ -20,7 +20,7 @@ REQUIRED = {  # values of Scrapy's settings without which libcurl can't be used:
 
 def http_client(settings: SettingValues) -> str:
     """Return HTTP_CLIENT, one of `CLIENTS`; raises `ConfigError` if it is unknown or can't be used."""
-    name = chosen(CLIENTS, "HTTP_CLIENT", settings.get("HTTP_CLIENT"))
+    name = registry_entry(CLIENTS, "HTTP_CLIENT", settings.get("HTTP_CLIENT"))
     if name == "curl":
         if missing := _missing():
             raise ConfigError(

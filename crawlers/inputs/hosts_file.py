@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import parsed, resolve, site_of
 from crawlers.errors import BadUrl, ConfigError
-from crawlers.inputs.text_file import is_whole, place_of, said_of, shortened_list, shown
+from crawlers.inputs.text_file import is_whole, place_of, quoted, said_of, shortened_list
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[S
         addresses = [address for address in (limits.site, *limits.aliases) if address]
         if (twice := next((address for address in addresses if address in places), None)) is not None:
             wrong.append(_twice(twice, limits, found, places[twice]))
-        where = f"{place}: {shown(text)}" if wrong else ""  # once, as a line may have thousands of aliases
+        where = f"{place}: {quoted(text)}" if wrong else ""  # once, as a line may have thousands of aliases
         problems += [f"{where}: {problem}" for problem in wrong]
         found.setdefault(limits.site, limits)
         for address in addresses:
@@ -208,12 +208,12 @@ def _alias(site: str, text: str) -> list[str]:
         try:
             alias, path = site_address(address)
         except ConfigError as problem:
-            raise ConfigError(f"the alias {shown(text)}: {problem}") from None
+            raise ConfigError(f"the alias {quoted(text)}: {problem}") from None
         if path not in ("", "/"):
-            raise ConfigError(f"the alias {shown(text)} has a path; an alias is a whole host: write =host")
+            raise ConfigError(f"the alias {quoted(text)} has a path; an alias is a whole host: write =host")
         found.append(alias)
     if found == [site]:
-        raise ConfigError(f"the alias {shown(text)} is the site itself; remove it")
+        raise ConfigError(f"the alias {quoted(text)} is the site itself; remove it")
     return [alias for alias in found if alias != site]
 
 
@@ -222,10 +222,10 @@ def _options(fields: Sequence[str], wrong: list[str]) -> dict[str, str]:
     for field in fields:
         name, _, value = (part.strip() for part in field.partition("="))
         if name not in OPTIONS:
-            wrong.append(f"unknown field {shown(field)}; known are {', '.join(OPTIONS)}")
+            wrong.append(f"unknown field {quoted(field)}; known are {', '.join(OPTIONS)}")
             continue
         if value not in OPTIONS[name]:
-            wrong.append(f"{name} is {shown(value)}, expected one of: {', '.join(OPTIONS[name])}")
+            wrong.append(f"{name} is {quoted(value)}, expected one of: {', '.join(OPTIONS[name])}")
         if name in options:
             wrong.append(f"{name} is given twice; keep one of the two")
         options[name] = value

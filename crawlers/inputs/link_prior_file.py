@@ -10,7 +10,7 @@ from crawlers.algorithms.ranking.link_prior import KINDS
 from crawlers.algorithms.ranking.link_values import MAX_ETA
 from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import read_text, shown
+from crawlers.inputs.text_file import quoted, read_text
 
 if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_prior import LinkPrior
@@ -52,7 +52,7 @@ def _read(path: str) -> LinkPrior:
     if not isinstance(found, dict) or not all(isinstance(texts, dict) for texts in found.values()):
         raise ConfigError(f'expected weights by kind and text, as {{"anchor": {{"news": 0.5}}}}; {_MAKE_ANOTHER}')
     if unknown := [kind for kind in found if kind not in KINDS]:
-        raise ConfigError(f"{shown(unknown[0])} is not a kind of weights; expected {', '.join(KINDS)}")
+        raise ConfigError(f"{quoted(unknown[0])} is not a kind of weights; expected {', '.join(KINDS)}")
     number = sum(map(len, found.values()))
     if number > MOST_WEIGHTS:
         raise ConfigError(f"{number:,} weights are too many; keep the {MOST_WEIGHTS:,} largest")
@@ -65,11 +65,11 @@ def _read(path: str) -> LinkPrior:
 def _check(kind: str, text: str, weight: Any) -> None:
     if kind in TEXTS:
         if text not in TEXTS[kind]:
-            raise ConfigError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(TEXTS[kind])}")
+            raise ConfigError(f"{quoted(text)} of the kind {kind} occurs nowhere; expected {', '.join(TEXTS[kind])}")
     elif not is_word(text):
         raise ConfigError(
-            f"{shown(text)} of the kind {kind} occurs nowhere; write the first letters of words, 2 to {STEM_CHARS}"
+            f"{quoted(text)} of the kind {kind} occurs nowhere; write the first letters of words, 2 to {STEM_CHARS}"
         )
     is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
     if not is_number or not abs(weight) <= MAX_ETA:  # NaN neither
-        raise ConfigError(f"the weight of {shown(text)} must be a number from {-MAX_ETA:g} to {MAX_ETA:g}")
+        raise ConfigError(f"the weight of {quoted(text)} must be a number from {-MAX_ETA:g} to {MAX_ETA:g}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.poll_plan import PollLimits
 from crawlers.algorithms.news.url_classifier import LEARNT_RULES, MANUAL_RULES, NO_RULES
-from crawlers.inputs.rule_settings import chosen
+from crawlers.inputs.rule_settings import registry_entry
 from crawlers.inputs.url_settings import normalization
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class NewsOptions:
 def news_options(settings: SettingValues) -> NewsOptions:
     """Return the options in *settings*."""
     return NewsOptions(
-        rules=chosen(
+        rules=registry_entry(
             {name: name for name in (LEARNT_RULES, MANUAL_RULES, NO_RULES)}, "NEWS_RULES", settings.get("NEWS_RULES")
         ),
         explore_share=settings.getfloat("EXPLORE_SHARE"),

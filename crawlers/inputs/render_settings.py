@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.rule_settings import chosen
+from crawlers.inputs.rule_settings import registry_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ class RenderedSites:
     """
 
     def __init__(self, settings: SettingValues, sites: Iterable[SiteLimits]) -> None:
-        self._default = chosen(KINDS, "RENDER", settings.get("RENDER"))
+        self._default = registry_entry(KINDS, "RENDER", settings.get("RENDER"))
         self._sites = {one.site: KINDS[one.options["render"]] for one in sites if "render" in one.options}
         self.browser = browser_path(settings) if self.are_any else ""  # path of the program
 

@@ -29,7 +29,7 @@ INDEX_SHARE = 0.9
 PROFILES = {"": "roundrobin", "universities": "ucb1", "institutes": "gittins"}
 
 
-def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
+def registry_entry(registry: Mapping[str, T], name: str, value: str | None) -> T:
     """Return the entry of *registry* selected by the setting *name*; raises `ConfigError` for an unknown value."""
     try:
         return registry[value or ""]
@@ -54,12 +54,12 @@ def rule_options(settings: SettingValues) -> RuleOptions:
 
 def rule_name(settings: SettingValues) -> str:
     """Return RULE, or the rule of PROFILE if RULE is empty; raises `ConfigError` for an unknown profile."""
-    return settings.get("RULE") or chosen(PROFILES, "PROFILE", settings.get("PROFILE"))
+    return settings.get("RULE") or registry_entry(PROFILES, "PROFILE", settings.get("PROFILE"))
 
 
 def chosen_rule(settings: SettingValues) -> SiteRule:
     """Return the site rule of a crawl named by `rule_name`; raises `ConfigError`."""
-    return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
+    return registry_entry(RULES, "RULE", rule_name(settings))(rule_options(settings))
 
 
 def chosen_patience(settings: SettingValues) -> Patience:
@@ -79,7 +79,7 @@ def chosen_order(
     *weights* are those of topics; an order that learns from links begins with the *link_prior*. Without *revisits* it
     fetches each page once.
     """
-    make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
+    make = registry_entry(ORDERS, "ORDER", settings.get("ORDER"))
     options = OrderOptions(
         virtual_share=settings.getfloat("AOPIC_VIRTUAL_SHARE"),
         window=settings.getfloat("AOPIC_WINDOW_VISITS"),

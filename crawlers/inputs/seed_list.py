@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.resolution import parsed, resolve
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.hosts_file import parse_hosts, site_address
-from crawlers.inputs.text_file import is_whole, place_of, said_of, shortened_list, shown
+from crawlers.inputs.text_file import is_whole, place_of, quoted, said_of, shortened_list
 from crawlers.storage.files.cells import guarded_cell, unguarded
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def seed_address(text: str) -> tuple[str, str]:
     try:
         return _address(text)
     except ConfigError as wrong:
-        raise ConfigError(f"{shown(text)}: {wrong}") from None
+        raise ConfigError(f"{quoted(text)}: {wrong}") from None
 
 
 def host_name(text: str) -> str:
@@ -188,7 +188,7 @@ def _check_header(names: Sequence[str], origin: str) -> None:
     unknown = [name for name in names if name not in COLUMNS]
     known = f"the columns are {', '.join(COLUMNS)}"
     if unknown:
-        raise ConfigError(said_of(origin, f"unknown column {shown(unknown[0])}; {known}"))
+        raise ConfigError(said_of(origin, f"unknown column {quoted(unknown[0])}; {known}"))
     doubled = [name for name in COLUMNS if names.count(name) > 1]
     if doubled:
         raise ConfigError(said_of(origin, f"duplicate column {doubled[0]}; remove one of them"))
@@ -234,13 +234,13 @@ def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
 def _is_yes(text: str) -> bool:
     word = text.lower() or _YES[0]
     if word not in _YES + _NO:
-        raise ConfigError(f"enabled is {shown(text)}, expected yes or no")
+        raise ConfigError(f"enabled is {quoted(text)}, expected yes or no")
     return word in _YES
 
 
 def _number(text: str, name: str, least: int, most: int) -> int:
     if not is_whole(text, least, most):
-        raise ConfigError(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
+        raise ConfigError(f"{name} is {quoted(text)}, expected a whole number from {least} to {most}")
     return int(text)
 
 

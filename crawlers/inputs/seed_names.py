@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import seed_address
-from crawlers.inputs.text_file import shown
+from crawlers.inputs.text_file import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,8 @@ def find_seed(seeds: Sequence[Seed], text: str) -> Seed:
         return found[0]
     if found:
         several = ", ".join(f"{seed.number} ({seed.site})" for seed in found)
-        raise ConfigError(f"{shown(text)} matches several seeds: {several}; give the number of one")
-    raise ConfigError(f"{shown(text)} matches no seed; `scrapy sites list --all` shows all seeds with their numbers")
+        raise ConfigError(f"{quoted(text)} matches several seeds: {several}; give the number of one")
+    raise ConfigError(f"{quoted(text)} matches no seed; `scrapy sites list --all` shows all seeds with their numbers")
 
 
 def matching_seeds(seeds: Sequence[Seed], text: str) -> list[Seed]:

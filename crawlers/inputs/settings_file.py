@@ -11,7 +11,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import read_text, shortened_list, shown
+from crawlers.inputs.text_file import quoted, read_text, shortened_list
 from crawlers.options.removed import REMOVED
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def read_settings(path: str, kinds: Mapping[str, Kind]) -> dict[str, Any]:
         if name not in kinds:
             problems.append(f"{path}: {_unknown(name, value, kinds)}")
         elif problem := kinds[name].problem(value):
-            problems.append(f"{path}: {name}={shown(str(value))}{problem}")
+            problems.append(f"{path}: {name}={quoted(str(value))}{problem}")
     if problems:
         raise ConfigError("\n".join(shortened_list(problems)))
     return found

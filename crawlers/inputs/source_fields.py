@@ -14,8 +14,18 @@ from crawlers.algorithms.url_rules.url_expressions import EXCEPT, check_expressi
 from crawlers.algorithms.urls.resolution import resolve, without_credentials
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.seed_list import LIMITS, host_name, seed_address, seed_limit, tidy_name
-from crawlers.inputs.text_file import shown
-from crawlers.inputs.yaml_reader import Item, Problem, converted, fields_of, given, item_of, items_of, line_of, nodes_of
+from crawlers.inputs.text_file import quoted
+from crawlers.inputs.yaml_reader import (
+    Item,
+    Problem,
+    converted,
+    fields_of,
+    item_of,
+    items_of,
+    line_of,
+    nodes_of,
+    optional,
+)
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
@@ -46,7 +56,7 @@ def feed_address(text: str, start_url: str) -> str:
     except BadUrl:
         url = ""
     if not url or min(text, default=" ") <= " " or without_credentials(text) != text:
-        raise ConfigError(f"{shown(text)} is not a feed address; write https://host/rss.xml, or a path: /rss.xml")
+        raise ConfigError(f"{quoted(text)} is not a feed address; write https://host/rss.xml, or a path: /rss.xml")
     return url
 
 
@@ -58,13 +68,14 @@ def check_rule(regex: str) -> None:
     for part in regex.split(EXCEPT):
         if not part or part[0].isalnum():
             raise ConfigError(
-                f"{shown(part)} matches no URL because the part after the host begins with /; write {shown(f'/{part}')}"
+                f"{quoted(part)} matches no URL because the part after the host begins with /; "
+                f"write {quoted(f'/{part}')}"
             )
 
 
 def _check_shown(text: str) -> None:
     if not text.isprintable():  # includes NUL, which databases reject
-        raise ConfigError(f"{shown(text)} contains unprintable characters; write them as escapes, such as \\t")
+        raise ConfigError(f"{quoted(text)} contains unprintable characters; write them as escapes, such as \\t")
 
 
 def rule_weight(text: str) -> float:
@@ -74,7 +85,7 @@ def rule_weight(text: str) -> float:
     except ValueError:
         weight = -1.0
     if not 0.0 <= weight <= 1.0:  # rejects nan, too
-        raise ConfigError(f"weight is {shown(text)}, expected a number from 0 (never an article) to 1")
+        raise ConfigError(f"weight is {quoted(text)}, expected a number from 0 (never an article) to 1")
     return weight
 
 
@@ -106,20 +117,20 @@ def source_of(node: Node) -> Source:
         raise Problem(fields["sitemaps"].line, f"{min(both)} is also listed under feeds; keep one of the two")
     return Source(
         limits,
-        given(fields, "name", _text, None),
+        optional(fields, "name", _text, None),
         feeds,
         sitemaps,
         _rules(fields.get("rules")),
         _content(fields.get("content")),
-        given(fields, "language", _language, None),
-        given(fields, "region", _text, None),
+        optional(fields, "language", _language, None),
+        optional(fields, "region", _text, None),
         _addresses(fields.get("hosts"), _host),
     )
 
 
 def _limits(site: Item, fields: dict[str, Field]) -> SiteLimits:
     name, start_url = _address(site, seed_address)
-    parallel, max_level, delay_ms = (given(fields, limit, partial(seed_limit, name=limit), None) for limit in LIMITS)
+    parallel, max_level, delay_ms = (optional(fields, limit, partial(seed_limit, name=limit), None) for limit in LIMITS)
     return SiteLimits(name, parallel, max_level, None if delay_ms is None else delay_ms / 1000, start_url)
 
 
@@ -136,7 +147,7 @@ def _small(field: Field) -> Field:
 
 def _address(item: Item, reading: Callable[[str], T]) -> T:
     if not _is_text(item.text):
-        raise Problem(item.line, f"{shown(item.text)} is not an address; write one such as example.org or /rss.xml")
+        raise Problem(item.line, f"{quoted(item.text)} is not an address; write one such as example.org or /rss.xml")
     return converted(item, reading)
 
 
@@ -149,7 +160,7 @@ def _rules(field: Field | None) -> tuple[UrlRule, ...]:
     for node in nodes_of(_small(field)) if field else ():
         rule = _rule(node)
         if rule.regex in rules:
-            raise Problem(line_of(node), f"duplicate rule {shown(rule.regex)}; keep one of the two")
+            raise Problem(line_of(node), f"duplicate rule {quoted(rule.regex)}; keep one of the two")
         rules[rule.regex] = rule
     return tuple(rules.values())
 
@@ -160,7 +171,7 @@ def _rule(node: Node) -> UrlRule:
         fields = fields_of(node, ("regex", "weight"))
         if "regex" not in fields:
             raise Problem(line_of(node), "regex is missing; write {regex: '/video/.*', weight: 0}")
-        node, weight = fields["regex"].node, given(fields, "weight", rule_weight, 1.0)
+        node, weight = fields["regex"].node, optional(fields, "weight", rule_weight, 1.0)
     regex = item_of(node)
     converted(regex, check_rule)
     return UrlRule(regex.text, weight, HAND)
@@ -172,7 +183,7 @@ def _content(field: Field | None) -> dict[str, str]:
     if not isinstance(field.node, yaml.MappingNode):
         raise Problem(field.line, "content must be a mapping; write each part with its selector, such as `title: h1`")
     parts = fields_of(field.node, PARTS)
-    return {name: given(parts, name, partial(_selector, part=name), "") for name in parts}
+    return {name: optional(parts, name, partial(_selector, part=name), "") for name in parts}
 
 
 def _selector(text: str, part: str) -> str:
@@ -187,7 +198,7 @@ def _selector(text: str, part: str) -> str:
 
 def _language(text: str) -> str:
     if not _LANGUAGE.fullmatch(text.lower()):
-        raise ConfigError(f"language is {shown(text)}, expected an ISO 639 code such as en; countries go to region")
+        raise ConfigError(f"language is {quoted(text)}, expected an ISO 639 code such as en; countries go to region")
     return text.lower()
 
 
@@ -196,4 +207,4 @@ def _host(text: str) -> str:
         return host_name(text)
     except ConfigError:
         remedy = "write a name such as sport.example.org, without protocol, port and path"
-        raise ConfigError(f"{shown(text)} in hosts is not a host name; {remedy}") from None
+        raise ConfigError(f"{quoted(text)} in hosts is not a host name; {remedy}") from None

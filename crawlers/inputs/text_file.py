@@ -25,7 +25,7 @@ def read_text(path: str, most_bytes: int, remedy: str) -> str:
             content = file.read(most_bytes + 1)
     except (OSError, ValueError) as error:  # a file name with a NUL raises ValueError
         reason = error.strerror if isinstance(error, OSError) else error
-        name = path if path.isprintable() and len(path) <= PATH_SHOWN else shown(path)
+        name = path if path.isprintable() and len(path) <= PATH_SHOWN else quoted(path)
         raise ConfigError(f"{name} cannot be read: {reason}; check name and permissions") from error
     if len(content) > most_bytes:
         raise ConfigError(f"{path} is larger than {most_bytes} bytes; {remedy}")
@@ -42,7 +42,7 @@ def decoded(content: bytes, name: str) -> str:
         ) from error
 
 
-def shown(text: str) -> str:
+def quoted(text: str) -> str:
     """Return a value as quoted in messages."""
     return repr(shortened(text))
 

@@ -36,8 +36,8 @@ from crawlers.algorithms.urls.resolution import parsed
 from crawlers.algorithms.urls.scope import ALL, SITES, Scope
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import host_name, seed_address
-from crawlers.inputs.text_file import is_whole, read_text, shortened, shown
-from crawlers.inputs.yaml_reader import Item, Problem, converted, given, item_of, items_of, read_fields
+from crawlers.inputs.text_file import is_whole, quoted, read_text, shortened
+from crawlers.inputs.yaml_reader import Item, Problem, converted, item_of, items_of, optional, read_fields
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -87,7 +87,7 @@ def parse_topic(text: str, origin: str) -> TopicSpec:
 
 
 def _spec(fields: dict[str, Field]) -> TopicSpec:
-    code = given(fields, "language", lambda text: language_code(text, "language"), AUTO)
+    code = optional(fields, "language", lambda text: language_code(text, "language"), AUTO)
     keywords = _keywords(fields["keywords"], Terms(code)) if "keywords" in fields else {}
     examples = tuple(map(_example, items_of(fields["examples"]))) if "examples" in fields else ()
     if not (keywords or examples):
@@ -95,7 +95,7 @@ def _spec(fields: dict[str, Field]) -> TopicSpec:
     if "roots" not in fields:
         raise Problem(None, "roots is missing; give at least one start URL")
     scope = _scope(fields["scope"]) if "scope" in fields else SITES
-    budget = given(fields, "budget", _budget, None)
+    budget = optional(fields, "budget", _budget, None)
     return TopicSpec(keywords, examples, _roots(fields["roots"], scope), _weights(fields), scope, code, budget)
 
 
@@ -114,14 +114,14 @@ def _keywords(field: Field, terms: Terms) -> dict[str, float]:
 
 def _weighted(key: yaml.Node, value: yaml.Node) -> tuple[Item, float]:
     word = item_of(key)
-    return word, _number(item_of(value), f"the weight of {shown(word.text)}", MIN_WEIGHT, MAX_WEIGHT)
+    return word, _number(item_of(value), f"the weight of {quoted(word.text)}", MIN_WEIGHT, MAX_WEIGHT)
 
 
 def _terms(item: Item, terms: Terms) -> Counter[str]:
     counts = terms(item.text)
     if not counts:
         reason = "function words, numbers and single letters are not terms"
-        raise Problem(item.line, f"the keyword {shown(item.text)} has no terms; remove it: {reason}")
+        raise Problem(item.line, f"the keyword {quoted(item.text)} has no terms; remove it: {reason}")
     return counts
 
 
@@ -146,7 +146,7 @@ def _scope(field: Field) -> str:
     if isinstance(field.node, yaml.ScalarNode):
         line, name = item_of(field.node)
         if name not in (SITES, ALL):
-            raise Problem(line, f"scope is {shown(name)}, expected {SITES}, {ALL}, or a list: [example.org]")
+            raise Problem(line, f"scope is {quoted(name)}, expected {SITES}, {ALL}, or a list: [example.org]")
         return name
     return ",".join(dict.fromkeys(_domain(item) for item in items_of(field)))
 
@@ -157,7 +157,7 @@ def _domain(item: Item) -> str:
         Scope(domain, ())
     except ConfigError:
         remedy = "write a domain such as example.org, which includes its subdomains"
-        raise Problem(item.line, f"{shown(item.text)} in scope is not a domain; {remedy}") from None
+        raise Problem(item.line, f"{quoted(item.text)} in scope is not a domain; {remedy}") from None
     return domain
 
 
@@ -171,18 +171,18 @@ def _weights(fields: dict[str, Field]) -> Weights:
             return Weights(*mix)
         except ConfigError as error:
             raise Problem(parts[0].line, str(error)) from None
-    return given(fields, "strategy", _strategy, STRATEGIES[DEFAULT_STRATEGY])
+    return optional(fields, "strategy", _strategy, STRATEGIES[DEFAULT_STRATEGY])
 
 
 def _strategy(name: str) -> Weights:
     if name not in STRATEGIES:
-        raise ConfigError(f"unknown strategy {shown(name)}; choose one of: {' '.join(STRATEGIES)}")
+        raise ConfigError(f"unknown strategy {quoted(name)}; choose one of: {' '.join(STRATEGIES)}")
     return STRATEGIES[name]
 
 
 def _budget(text: str) -> int:
     if not is_whole(text, 1, MAX_BUDGET):
-        raise ConfigError(f"budget is {shown(text)}, expected a number of pages from 1 to {MAX_BUDGET}")
+        raise ConfigError(f"budget is {quoted(text)}, expected a number of pages from 1 to {MAX_BUDGET}")
     return int(text)
 
 
@@ -192,5 +192,5 @@ def _number(item: Item, name: str, least: float, most: float) -> float:
     except ValueError:
         number = least - 1.0
     if not least <= number <= most:  # rejects nan, too
-        raise Problem(item.line, f"{name} is {shown(item.text)}, expected a number from {least:g} to {most:g}")
+        raise Problem(item.line, f"{name} is {quoted(item.text)}, expected a number from {least:g} to {most:g}")
     return number

@@ -8,7 +8,7 @@ from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.domains import suffix_list, use_suffixes
 from crawlers.algorithms.urls.normalization import Normalization, named_steps
 from crawlers.errors import ConfigError, CrawlersError
-from crawlers.inputs.text_file import read_text, shown
+from crawlers.inputs.text_file import quoted, read_text
 
 if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
@@ -59,4 +59,4 @@ def use_suffix_list(settings: SettingValues) -> None:
         text = read_text(path, MOST_LIST_BYTES, "name a Public Suffix List") if path else ""
         use_suffixes(suffix_list(text) if path else None)
     except (CrawlersError, ValueError) as error:  # `BadUrl` for a suffix that no host has
-        raise ConfigError(f"PUBLIC_SUFFIX_LIST={shown(path)}: {error}") from error
+        raise ConfigError(f"PUBLIC_SUFFIX_LIST={quoted(path)}: {error}") from error

@@ -14,7 +14,7 @@ import yaml
 from yaml.composer import Composer, ComposerError
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import place_of, said_of, shown
+from crawlers.inputs.text_file import place_of, quoted, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -153,7 +153,7 @@ def fields_of(node: Node, names: Sequence[str]) -> dict[str, Field]:
         if name not in names:
             near = get_close_matches(name, names, 1)
             remedy = f"did you mean {near[0]}?" if near else f"choose one of: {' '.join(names)}"
-            raise Problem(line, f"unknown field {shown(name)}; {remedy}")
+            raise Problem(line, f"unknown field {quoted(name)}; {remedy}")
         if name in fields:
             raise Problem(line, f"duplicate field {name}; keep one of the two")
         fields[name] = Field(name, line, value)
@@ -189,7 +189,7 @@ def converted(item: Item, read: Callable[[str], T]) -> T:
         raise Problem(item.line, str(error)) from None
 
 
-def given(fields: Mapping[str, Field], name: str, read: Callable[[str], T], otherwise: T) -> T:
+def optional(fields: Mapping[str, Field], name: str, read: Callable[[str], T], otherwise: T) -> T:
     """Return what *read* makes of the scalar of a field, or *otherwise* if it is missing; raises `Problem`."""
     return converted(item_of(fields[name].node), read) if name in fields else otherwise
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from crawlers.lab.simulation.order_replay import KnownPage, KnownSite
+from crawlers.lab.simulation.order_replay import ReplayPage, ReplaySite
 from crawlers.lab.site_yields import links_of_pages
 from crawlers.storage.schema.tables import link, link_features, page, pull, site
 from crawlers.storage.stored_features import read_features
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 10_000
 
 
-def known_sites(database: Database, crawl_id: int, reward: RewardKind) -> list[KnownSite]:
+def known_sites(database: Database, crawl_id: int, reward: RewardKind) -> list[ReplaySite]:
     """Return all sites of a crawl in the order of its host list, with the keys that *reward* counts.
 
     The links of a page are in the order in which their targets were found. All sites are in memory at a time: some 500
@@ -34,7 +34,7 @@ def known_sites(database: Database, crawl_id: int, reward: RewardKind) -> list[K
 
 def _known(
     connection: Connection, site_id: int, name: str, max_level: int | None, reward: RewardKind, store: str
-) -> KnownSite:
+) -> ReplaySite:
     stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
     of_pages = select(pull.c.page_id, func.count()).where(pull.c.site_id == site_id).group_by(pull.c.page_id)
     downloads = {number: count for number, count in connection.execute(of_pages)}
@@ -54,12 +54,12 @@ def _known(
         .where(page.c.site_id == site_id)
         .order_by(page.c.level, page.c.hops, page.c.id)
     )
-    home, pages = 0, dict[int, KnownPage]()
+    home, pages = 0, dict[int, ReplayPage]()
     with stream.execute(rows) as found_rows:  # closes the cursor of the server if a row is damaged
         for number, moved_to, text in found_rows:
             home = home or number
             features = None if text is None else read_features(text, store)
             found = external.get(number, ())
             keys = frozenset(reward.keys(found))
-            pages[number] = KnownPage(downloads.get(number, 0), links.get(number, ()), moved_to, found, keys, features)
-    return KnownSite(name, home, pages, max_level)
+            pages[number] = ReplayPage(downloads.get(number, 0), links.get(number, ()), moved_to, found, keys, features)
+    return ReplaySite(name, home, pages, max_level)

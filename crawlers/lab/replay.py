@@ -18,7 +18,7 @@ from crawlers.cli.setting_checks import check_link_prior
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_prior_file import chosen_link_prior
-from crawlers.inputs.rule_settings import chosen, rule_options
+from crawlers.inputs.rule_settings import registry_entry, rule_options
 from crawlers.lab import yield_chart
 from crawlers.lab.known_sites import known_sites
 from crawlers.lab.options import check, page_budget, rule_names
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.reward_kinds import RewardKind
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.link_prior import LinkPrior
-    from crawlers.lab.simulation.order_replay import KnownSite
+    from crawlers.lab.simulation.order_replay import ReplaySite
     from crawlers.lab.site_yields import SiteYields
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
@@ -82,7 +82,7 @@ class InOrder:
     """Each site in an *order*, as far as the crawl knows its links; `learnt` begins with *weights*."""
 
     order: str
-    sites: Sequence[KnownSite]
+    sites: Sequence[ReplaySite]
     reward: RewardKind
     weights: LinkPrior
 
@@ -115,7 +115,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     rules = rule_names(opts.rules)
     check(opts, settings)
     reward = opts.reward or settings.get("REWARD")
-    counts = chosen(REWARDS, "REWARD", reward)
+    counts = registry_entry(REWARDS, "REWARD", reward)
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
         crawl = crawl_named(database, named_by(opts.crawl, settings))

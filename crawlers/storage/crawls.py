@@ -160,7 +160,7 @@ def _begin_run(connection: Connection, crawl_id: int, now: float, asked_at: floa
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**began))
 
 
-def grown(crawl_id: int) -> ChangeSet:
+def growth_row(crawl_id: int) -> ChangeSet:
     """Return the row by which a crawl `has_grown`."""
     return ChangeSet(SettingRow(crawl_id, GROWN, GROWN))
 

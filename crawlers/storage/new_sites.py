@@ -18,7 +18,7 @@ from crawlers.reasons import Reason
 from crawlers.storage.database import lock_name
 from crawlers.storage.page_rows import add_external_rows
 from crawlers.storage.schema.message_tables import NO_PAGE, Message, ReturnedCash
-from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite, NewPage, SiteAvailability, page
+from crawlers.storage.schema.tables import DiscoveredSeed, DiscoveredSite, EndedPage, NewPage, SiteAvailability, page
 from crawlers.storage.site_rows import count_sites, known_sites
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SiteLimit:
         Begins the transaction that writes *changes*. Sites that a lone worker holds are already open, and within the
         limit: nobody else adds any until it knows of others.
         """
-        names = list(dict.fromkeys(row.site for row in changes[FoundSite] if row.worker_id is None))
+        names = list(dict.fromkeys(row.site for row in changes[DiscoveredSite] if row.worker_id is None))
         names = [name for name in names if name not in self._refused]
         if names:
             lock_name(connection, f"sites of {self._crawl_id}")
@@ -66,7 +66,7 @@ class SiteLimit:
         return refused
 
     def _refuse(self, connection: Connection, changes: ChangeSet) -> None:
-        sites, seeds = changes[FoundSite], changes[FoundSeed]
+        sites, seeds = changes[DiscoveredSite], changes[DiscoveredSeed]
         sites[:] = [row for row in sites if row.site not in self._refused]
         seeds[:] = [row for row in seeds if row.site not in self._refused]
         messages = changes[Message]

@@ -13,7 +13,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_selection import move_level_limit
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
-from crawlers.storage.schema.tables import FoundSeed, FoundSite, page, seed, site
+from crawlers.storage.schema.tables import DiscoveredSeed, DiscoveredSite, page, seed, site
 from crawlers.storage.site_rows import ROBOTS, find_sites, own_homes
 from crawlers.storage.streaming import among
 
@@ -53,7 +53,7 @@ def open_sites(
     if sites.listed:
         kept = [one for one in kept if sites.keeps is not None and sites.keeps(one)]
     added = [one for one in sites.further if one.site not in sites.names.union(one.site for one in kept)]
-    write_changes(connection, ChangeSet(*(FoundSeed(one.site, f"{one.site}/") for one in added)))
+    write_changes(connection, ChangeSet(*(DiscoveredSeed(one.site, f"{one.site}/") for one in added)))
     wanted = [*sites.listed, *kept, *added]
     known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}
     by_name = {one.site: one for one in wanted}
@@ -134,13 +134,13 @@ def _with_leaders(connection: Connection, rows: list[SiteRow], leader_of: Callab
     return [replace(row, source_id=sources.get(row.id)) for row in rows]
 
 
-def found_site(crawl_id: int, row: SiteRow, worker_id: int | None = None, leader: str | None = None) -> ChangeSet:
+def discovered_site(crawl_id: int, row: SiteRow, worker_id: int | None = None, leader: str | None = None) -> ChangeSet:
     """Return the rows that add a site to the crawl, which was discovered during it by a worker that holds it now.
 
     *leader* is the name of the site that leads its source.
     """
     limits = (row.parallel, row.max_level, row.delay_s, row.start_url)
     return ChangeSet(
-        FoundSeed(row.site, row.start_url or f"{row.site}/"),
-        FoundSite(row.id, crawl_id, row.site, *limits, worker_id, leader),
+        DiscoveredSeed(row.site, row.start_url or f"{row.site}/"),
+        DiscoveredSite(row.id, crawl_id, row.site, *limits, worker_id, leader),
     )

@@ -143,7 +143,7 @@ def time_of_server(database: Database) -> float:
         return server_time(connection)
 
 
-class SeenProcess(NamedTuple):
+class ProcessRow(NamedTuple):
     """What the store knows of a process that works on a crawl, or did."""
 
     worker: int  # its number; the last one, if it joined several times
@@ -151,14 +151,14 @@ class SeenProcess(NamedTuple):
     pages: int  # under all its numbers
 
 
-def processes_of(database: Database, machine: str, processes: Collection[int], since: float) -> dict[int, SeenProcess]:
+def processes_of(database: Database, machine: str, processes: Collection[int], since: float) -> dict[int, ProcessRow]:
     """Return what is known of those of *processes* of *machine* that joined a crawl *since* a time of the server."""
     joined = (
         select(worker.c.process, func.max(worker.c.id), func.max(worker.c.crawl_id), func.sum(worker.c.pages))
         .where(worker.c.machine == machine, worker.c.process.in_(processes), worker.c.joined_at >= since)
         .group_by(worker.c.process)
     )
-    return {row[0]: SeenProcess(row[1], row[2], int(row[3])) for row in database.rows(joined)}
+    return {row[0]: ProcessRow(row[1], row[2], int(row[3])) for row in database.rows(joined)}
 
 
 class Course(NamedTuple):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import case, false, func, insert, select, text, update
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.workers.sharing import BLOCK, block, promises_enough, to_take
+from crawlers.algorithms.workers.sharing import BLOCK, block, claim_limit, promises_enough
 from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.storage.pulls import Pull
@@ -42,7 +42,7 @@ PAUSE, STOP = "pause", "stop"  # the values of `crawl.control`
 MOST_IDLE_MS = 2**31 - 1  # that PostgreSQL accepts
 MOST_COUNTED = 10_000  # sources of which it is looked up whether something waits
 PULLS_AT_ONCE = 10_000  # that a round reads; the next one reads on
-_SAID = ("leases", "best_index", "is_hungry", "status")  # columns of the same names as in a report
+_SAID = ("leases", "best_index", "is_idle", "status")  # columns of the same names as in a report
 
 _PULLS_OF_OTHERS = {
     "sqlite": text("""
@@ -77,7 +77,7 @@ class WorkerRow(NamedTuple):
     pages: int
     leases: int
     best_index: float | None
-    is_hungry: bool
+    is_idle: bool
     status: str | None
 
     @property
@@ -98,7 +98,7 @@ class Report(NamedTuple):
     limit: int = -1  # the pulls, over its life, to which it has bound itself: the rest of its grant is given back
     leases: int = 0
     best_index: float | None = None  # of its sites; None: nothing to fetch
-    is_hungry: bool = False  # it has nothing to do
+    is_idle: bool = False  # it has nothing to do
     after_pulls: Mapping[int, int] | None = None  # the last pulls that it knows, by worker; None: it needs none
     ends_after: float | None = None  # the crawl is over although polls are due after that time; None: it never is
     status: str | None = None  # JSON for people
@@ -332,7 +332,7 @@ def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: i
     if free == MOST_COUNTED:  # whether something waits is slow to find out of a million sites, and matters no longer
         free = _count(connection, _free_sources(crawl_id, idle=True))
     takers = max(share - others, 1 + _standing(connection, crawl_id, worker_id).idle)
-    return claim(connection, crawl_id, worker_id, to_take(free, takers, free), idle=is_alone)
+    return claim(connection, crawl_id, worker_id, claim_limit(free, takers, free), idle=is_alone)
 
 
 # Rounds ---------------------------------------------------------------------------------------------
@@ -364,15 +364,15 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     _beat(connection, report, now)
     control, reason = connection.execute(select(crawl.c.control, crawl.c.reason).where(crawl.c.id == crawl_id)).one()
     standing = _standing(connection, crawl_id, me)
-    claimed = _take(connection, report, standing) if control is None else []
+    claimed = _claim_free(connection, report, standing) if control is None else []
     claimed = claimed or _claim_members(connection, crawl_id, me)
-    if claimed and report.is_hungry:  # or others would give up sites until its next round
-        connection.execute(update(worker).where(worker.c.id == me).values(is_hungry=False))
+    if claimed and report.is_idle:  # or others would give up sites until its next round
+        connection.execute(update(worker).where(worker.c.id == me).values(is_idle=False))
     idle = standing.idle
     if idle and _count(connection, _free_sources(crawl_id, idle=False), 1):
         idle = 0  # they take these
     granted, is_budget_exhausted = _granted(connection, report, standing)
-    is_over, is_elected = _over(connection, report, standing, is_candidate=report.is_hungry and not claimed)
+    is_over, is_elected = _over(connection, report, standing, is_candidate=report.is_idle and not claimed)
     pulls, last = _pulls_of_others(connection, report)
     ending = (control, reason, is_over, is_elected, is_budget_exhausted)
     return Round(now, claimed, standing.others, idle, granted, pulls, last, *ending, is_first=not standing.earlier)
@@ -393,7 +393,7 @@ def _standing(connection: Connection, crawl_id: int, me: int) -> _Standing:
     sums = select(
         func.count().filter(is_other),
         func.count().filter(is_other & (worker.c.id < me)),
-        func.count().filter(is_other & worker.c.is_hungry),
+        func.count().filter(is_other & worker.c.is_idle),
         func.count(worker.c.best_index).filter(is_other),
         func.max(worker.c.best_index).filter(is_active),
         func.coalesce(func.sum(worker.c.granted).filter(is_active), 0),
@@ -414,14 +414,14 @@ def _count(connection: Connection, rows: Select[Any], most: int | None = None) -
     return connection.execute(select(func.count()).select_from(rows.limit(most).subquery())).scalar_one()
 
 
-def _take(connection: Connection, report: Report, standing: _Standing) -> list[int]:
-    if not report.wanted_sites or (standing.idle and not report.is_hungry):
+def _claim_free(connection: Connection, report: Report, standing: _Standing) -> list[int]:
+    if not report.wanted_sites or (standing.idle and not report.is_idle):
         return []  # what is free is for those that have nothing to do: it may have been given up for them
     # A worker alone holds everything, also sites without work: they may get some when levels are settled.
     is_alone = not standing.others
     takers = 1 + standing.idle
     free = _count(connection, _free_sources(report.crawl_id, idle=is_alone), takers * report.wanted_sites)
-    limit = to_take(free, takers, report.wanted_sites)
+    limit = claim_limit(free, takers, report.wanted_sites)
     return claim(connection, report.crawl_id, report.worker_id, limit, idle=is_alone) if limit else []
 
 

@@ -6,7 +6,7 @@ A kind of crawl says in `open` on which frontier it goes on after a kill, and in
 from collections import Counter
 
 from crawlers.items import State
-from crawlers.storage.schema.tables import GivenUpSite
+from crawlers.storage.schema.tables import SiteRelease
 from tests.contracts.site import NOW, acknowledge
 from tests.contracts.webs import MAX_ATTEMPTS, answer, page_of, target
 
@@ -73,7 +73,7 @@ class RandomCrawl:
         changes = self.frontier.close_site(site, self.now)
         self.engine.held.submit(changes)
         self.engine.held.flush()
-        return changes[GivenUpSite][0]
+        return changes[SiteRelease][0]
 
     def acknowledge(self, lease, state=State.DONE, **more):
         acknowledge(self.frontier, lease, state, self.now, **more)

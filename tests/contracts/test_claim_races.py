@@ -21,7 +21,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.joining import Command
 from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import GivenUpSite, crawl, page, site, worker
+from crawlers.storage.schema.tables import SiteRelease, crawl, page, site, worker
 from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import Report, Round
@@ -51,11 +51,11 @@ class Store:
         state = State.DONE if self.all_end else State.WAITING
         pages = [new_page(number, number, state) for number in self.sites]
         with database.write() as connection:
-            write_changes(connection, ChangeSet(*pages, GivenUpSite(self.sites[3], 1.0, None)))
+            write_changes(connection, ChangeSet(*pages, SiteRelease(self.sites[3], 1.0, None)))
             self.second, self.third = (workers.join(connection, self.crawl_id, "b", 1, "1", NOW) for _ in range(2))
             led = update(site).where(site.c.id == self.sites[1])
             connection.execute(led.values(source_id=self.sites[0]))
-            connection.execute(update(worker).values(beat_at=NOW, is_hungry=True))
+            connection.execute(update(worker).values(beat_at=NOW, is_idle=True))
             connection.execute(update(worker).where(worker.c.id == self.first).values(beat_at=0.0, granted=GRANTED))
         self.locks += [WorkerLock(database, number) for number in (self.second, self.third)]
         self.database = database
@@ -82,7 +82,7 @@ class Store:
         return committed(workers.exchange, database, Report(me, self.crawl_id, BUDGET, **report), NOW)
 
     def claim(self, database, me):
-        return self.exchange(database, me, wanted_sites=SITES, is_hungry=True)
+        return self.exchange(database, me, wanted_sites=SITES, is_idle=True)
 
     def be_granted(self, database, me):
         return self.exchange(database, me, best_index=1.0)
@@ -101,7 +101,7 @@ class Store:
     def give_up(self, database, me):
         with database.write() as connection:
             workers.fence(connection, me, NOW)
-            write_changes(connection, ChangeSet(*(GivenUpSite(of, 1.0, None) for of in self.sites[:2])))
+            write_changes(connection, ChangeSet(*(SiteRelease(of, 1.0, None) for of in self.sites[:2])))
 
     def leave(self, database, me):
         return committed(workers.leave, database, me, NOW)

@@ -29,7 +29,7 @@ from crawlers.storage.crawls import FINISHED, INTERRUPTED, RUNNING
 from crawlers.storage.database import Database
 from crawlers.storage.joining import Command
 from crawlers.storage.locks import WorkerLock, is_free
-from crawlers.storage.schema.tables import GivenUpSite, PullRow, crawl, page, pull, site, worker
+from crawlers.storage.schema.tables import PullRow, SiteRelease, crawl, page, pull, site, worker
 from crawlers.storage.site_opening import SiteList
 from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import ACTIVE, Report
@@ -277,20 +277,20 @@ class Workers(RuleBasedStateMachine):
 
     def _exchange(self, client):
         is_regular = self.now - client.beat_at < DEADLINE_S
-        is_hungry = not (client.leases or any(client.waiting.values()))
+        is_idle = not (client.leases or any(client.waiting.values()))
         at_hand = client.granted - client.started
         is_idle = at_hand > 0 and client.started == client.started_before
-        limit = client.started if is_hungry or is_idle else client.started + 2 if client.others else -1
+        limit = client.started if is_idle or is_idle else client.started + 2 if client.others else -1
         report = Report(
             client.id,
             self.crawl_id,
             self.budget,
-            wanted_sites=SITES if is_hungry else 0,
+            wanted_sites=SITES if is_idle else 0,
             wanted_pulls=0 if is_idle else 2,
             limit=limit if self.budget else -1,
             leases=len(client.leases),
-            best_index=None if is_hungry else 1.0,
-            is_hungry=is_hungry,
+            best_index=None if is_idle else 1.0,
+            is_idle=is_idle,
         )
         try:
             with self.database.write() as connection:
@@ -328,7 +328,7 @@ class Workers(RuleBasedStateMachine):
         try:
             with self.database.write() as connection:
                 workers.fence(connection, client.id, self.now)
-                write_changes(connection, ChangeSet(*(GivenUpSite(of, client.asked_at[of], None) for of in given)))
+                write_changes(connection, ChangeSet(*(SiteRelease(of, client.asked_at[of], None) for of in given)))
         except ClaimsLost:
             self._exit(client)
             return

@@ -15,7 +15,7 @@ from crawlers.errors import FrontierError
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.pulls import Pull
-from crawlers.storage.schema.tables import GivenUpSite
+from crawlers.storage.schema.tables import SiteRelease
 from crawlers.storage.site_rows import SiteRow
 from tests.contracts.random_crawl import WebCrawl
 from tests.contracts.site import NOW, Site
@@ -28,7 +28,7 @@ EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "60"))
 def close(site, now=NOW):
     """Close the site, commit everything, and return its row."""
     changes = site.frontier.close_site(site.id, now)
-    (row,) = changes[GivenUpSite]
+    (row,) = changes[SiteRelease]
     site.frontier.store.submit(changes)
     site.frontier.store.flush()
     return row
@@ -69,7 +69,7 @@ def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine):
 def test_closed_site_is_forgotten(begun):
     frontier = begun.frontier
     row = close(begun)
-    assert row == GivenUpSite(begun.id, NOW, None)
+    assert row == SiteRelease(begun.id, NOW, None)
     assert (begun.lease(), frontier.has_pending, frontier.is_waiting, counts_of(frontier)) == ([], False, False, {})
     assert frontier.next_due(NOW) is frontier.best_index(NOW) is None
     assert frontier.schedule.spare(9) == []
@@ -97,15 +97,15 @@ def test_retry_does_not_wait_longer_because_the_clock_was_set_back(engine, begun
 def test_row_has_the_times_of_the_gate(engine):
     site = Site(engine, delay_s=10.0)
     site.add("/", "/a/")
-    assert close(site) == GivenUpSite(site.id, None, None)
+    assert close(site) == SiteRelease(site.id, None, None)
     site = Site(engine, site.frontier, id=site.id, delay_s=10.0)
     site.frontier.gate(site.id).resume(NOW - 4.0, NOW - 1.0, NOW)
-    assert close(site) == GivenUpSite(site.id, NOW - 4.0, NOW - 1.0)
+    assert close(site) == SiteRelease(site.id, NOW - 4.0, NOW - 1.0)
     site = Site(engine, site.frontier, id=site.id)
     site.end(site.one(), State.DONE)
     site.end(site.one(NOW + 5.0), State.REJECTED)
     site.frontier.gate(site.id).back_off(NOW + 7.0, 30.0)
-    assert close(site, NOW + 7.0) == GivenUpSite(site.id, NOW, NOW + 37.0)
+    assert close(site, NOW + 7.0) == SiteRelease(site.id, NOW, NOW + 37.0)
 
 
 def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_read(engine):

@@ -35,7 +35,7 @@ def end(site, lease, *links, revisit_at=None, announced=None, now=NOW):
     targets = [site.target(link) for link in links]
     seen = {"content_hash": b"%d" % int(now), "links": [(target, 1) for target in targets]}
     page = Page(lease.id, lease.url, lease.level, State.DONE, 200, **seen)
-    slots = {target.key: place_of(target) for target in site.frontier.unseen(targets, lease.level + 1)}
+    slots = {target.key: place_of(target) for target in site.frontier.new_targets(targets, lease.level + 1)}
     slots |= {site.target(path).key: slot for path, slot in (announced or {}).items()}
     changes = ChangeSet()
     if revisit_at is not None:

@@ -95,8 +95,8 @@ def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(engine, cache_url
     site.add("/a/", "/b/")
     site = Site(engine, engine.frontier(cache_urls=cache_urls), id=site.id, max_level=1)
     targets = [site.target(path) for path in ("/a", "/c/", "/b/", "/c/")]
-    assert [target.url for target in site.frontier.unseen(targets, 1)] == [targets[1].url]
-    assert site.frontier.unseen(targets, 2) == []
+    assert [target.url for target in site.frontier.new_targets(targets, 1)] == [targets[1].url]
+    assert site.frontier.new_targets(targets, 2) == []
 
 
 @pytest.mark.parametrize("order", ["bfs", "opic"])

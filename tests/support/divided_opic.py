@@ -33,7 +33,7 @@ class DividedOPIC:
         if len(self.parts) > 1 or self.ended:
             scores.begin_part()
         self.given[number] = 0.0
-        scores.share(self._others(number), 0.0)
+        scores.apply_totals(self._others(number), 0.0)
 
     def _others(self, number):
         return [one.totals() for n, one in self.parts.items() if n != number] + list(self.ended.values())
@@ -61,7 +61,7 @@ class DividedOPIC:
 
     def round(self, worker):
         self.given |= self.parts[worker].hand_out(self._stored())
-        self.parts[worker].share(self._others(worker), self.given[worker])
+        self.parts[worker].apply_totals(self._others(worker), self.given[worker])
 
     def _stored(self):
         active = {number: Part(one.totals(), True, self.given[number]) for number, one in self.parts.items()}

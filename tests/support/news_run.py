@@ -18,7 +18,7 @@ from crawlers.crawl.news.announcements import Announcements
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.crawl.news.feed_registry import FeedRegistry
 from crawlers.crawl.news.news_policy import NewsPolicy
-from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
+from crawlers.crawl.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
@@ -112,7 +112,7 @@ class Crawl:
             parts,
             self.articles,
             Iterations(begun.id, 1000),
-            NewsSites(database, begun.id, self.writer, parts, Known({}, {})),
+            NewsSites(database, begun.id, self.writer, parts, SeedUrls({}, {})),
             Scope("sites", [SITE]),
             recheck_s=0.0,
             call=call,

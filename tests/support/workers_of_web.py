@@ -25,7 +25,7 @@ from crawlers.storage.order_parts import hand_out, parts_of
 from crawlers.storage.schema.message_tables import Message, message
 from crawlers.storage.schema.score_tables import importance
 from crawlers.storage.schema.tables import link, page, site
-from crawlers.storage.site_opening import found_site
+from crawlers.storage.site_opening import discovered_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites, begin, committed, execute
@@ -154,7 +154,7 @@ class Workers:
         """Apply the limit; the frontier that sent the messages does not know that it discovers sites."""
         for name in dict.fromkeys(one.site for one in changes[Message]):
             if name not in self.site_ids:
-                changes.extend(found_site(self.crawl_id, SiteRow(0, name, 1, None, 0.0)))
+                changes.extend(discovered_site(self.crawl_id, SiteRow(0, name, 1, None, 0.0)))
         limit.apply(connection, changes)
 
     def free_sites(self):
@@ -203,7 +203,7 @@ class Workers:
                 parts = hand_out(connection, self.crawl_id, self.now, ROUND_S, worker.scores.hand_out)
         worker.frontier.receive(found, self.now)
         if parts is not None:
-            worker.frontier.share(parts, self.now)
+            worker.frontier.apply_parts(parts, self.now)
 
     def kill(self, worker):
         """Lose what is not committed."""

@@ -7,7 +7,7 @@ import pytest
 from crawlers.errors import ConfigError, CrawlersError, without_passwords
 from crawlers.inputs.hosts_file import parse_host_list
 from crawlers.inputs.seed_names import find_seed
-from crawlers.inputs.text_file import shown
+from crawlers.inputs.text_file import quoted
 
 SECRET = "s3cret"
 ADDRESSES = [
@@ -29,7 +29,7 @@ def test_password_is_in_no_message(address, message):
     for kind in (CrawlersError, ConfigError):
         assert SECRET not in str(kind(message.format(address)))
     assert "a.example" in str(ConfigError(message.format(address)))
-    assert SECRET not in shown(address)
+    assert SECRET not in quoted(address)
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

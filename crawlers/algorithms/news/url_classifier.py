@@ -223,7 +223,7 @@ class UrlClassifier:
         self._learners[domain].end_task(has_failed=has_failed)
         return True
 
-    def learnt(self, domain: str, task: LearningTask, rules: Sequence[UrlRule]) -> LearntRules | None:
+    def apply_rules(self, domain: str, task: LearningTask, rules: Sequence[UrlRule]) -> LearntRules | None:
         """Apply the *rules* that *task* gave for *domain*.
 
         Returns None if the labels of the domain were forgotten in the meantime.

@@ -5,7 +5,7 @@ to all pages. That takes O(1): the total that it gave to each page of a queue is
 and only the *key* of each page is stored, which is its cash minus the offset.
 
 The pages of a crawl can be divided among several workers, each with an `OPIC` of its own for its part of the pages. The
-virtual page is common to all of them: see `share`.
+virtual page is common to all of them: see `apply_totals`.
 
 References
 ----------
@@ -263,7 +263,7 @@ class OPIC(PageScores):
         cash, _ = self._leave(page)
         return cash
 
-    def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
+    def apply_totals(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
         """Take what the virtual page of all workers gave to this worker's pages, and what the others did meanwhile.
 
         *others* are the totals of all other workers, also of those that have ended; *given* is the cash that `hand_out`

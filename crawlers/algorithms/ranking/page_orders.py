@@ -69,12 +69,12 @@ class PageOrder:
 BREADTH_FIRST = PageOrder()
 
 
-def learnt(values: LinkValues) -> PageOrder:
+def by_link_values(values: LinkValues) -> PageOrder:
     """Return the order of the pages whose links promise most."""
     return PageOrder(link_values=values, needs=REWARDS)
 
 
-def relevant_first(weights: Weights) -> PageOrder:
+def by_relevance(weights: Weights) -> PageOrder:
     """Return the order by relevance to a topic; if the weights say so, with what is learnt of links."""
     scores = TopicScores(weights)
     return PageOrder(scores, LinkRelevance(scores) if weights.delta else None, TOPIC)
@@ -119,14 +119,14 @@ def _fit(*, weighs_links: bool) -> Callable[[OrderOptions], PageOrder]:
 
 ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "bfs": lambda options: BREADTH_FIRST,
-    "learnt": lambda options: learnt(LinkValues(prior_of(options.link_prior))),
+    "learnt": lambda options: by_link_values(LinkValues(prior_of(options.link_prior))),
     "aopic": _opic("greedy"),
     "aopic-cyclic": _opic("cyclic"),
     "aopic-random": _opic("random"),
     "opic": _opic("greedy", has_window=False),
     "fit": _fit(weighs_links=False),
     "fit*opic": _fit(weighs_links=True),
-    "topic": lambda options: relevant_first(options.weights),
+    "topic": lambda options: by_relevance(options.weights),
 }
 # What has to be known of orders by their names, before one is made:
 LEARNING = frozenset({"learnt"})  # those that learn from the places, the texts and the rewards of links

@@ -39,7 +39,7 @@ class PageScores(ABC):
     #: The table of the store with one row per page, and its columns for the numbers of a record.
     table: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
-    #: Whether scores depend on the pages of all workers: what concerns all is exchanged once in a while, by `share`.
+    #: Whether scores depend on the pages of all workers: what concerns all is exchanged by `apply_totals`.
     is_shared: ClassVar[bool] = False
     #: Whether what a message carries is cash, which the sender has no more; it returns if nobody can receive it.
     carries_cash: ClassVar[bool] = False
@@ -136,7 +136,7 @@ class PageScores(ABC):
     def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:  # noqa: B027 - few orders have totals
         """Begin without pages; with *ended*, all earlier workers have ended, and this one goes on alone."""
 
-    def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
+    def apply_totals(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
         """Take up the totals of all *others*, and what this worker was *given* by `hand_out` since it began.
 
         Returns the pages whose record changed.

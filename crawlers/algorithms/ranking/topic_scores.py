@@ -124,7 +124,7 @@ class TopicScores(PageScores):
         self.remove_page(page)
         return self._ranks[page]
 
-    def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
+    def apply_totals(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
         """Take up the greatest ln(1 + TR) of all workers."""
         self._most = max([self._most, *(most for (most,) in others)])
         return ()
@@ -136,7 +136,7 @@ class TopicScores(PageScores):
 
     def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
         """Begin without pages."""
-        self.share([part.totals for part in (ended or {}).values()], 0.0)
+        self.apply_totals([part.totals for part in (ended or {}).values()], 0.0)
 
     # Queries -----------------------------------------------------------------------------------------
 

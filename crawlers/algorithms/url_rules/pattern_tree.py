@@ -37,7 +37,7 @@ NUMBERS = FAMILIES["digits"][0] | {"date"}
 GROUPS = {name: kinds for name, (kinds, _) in FAMILIES.items()} | {name: frozenset({name}) for name in (*KINDS, OTHER)}
 
 
-class Learnt(NamedTuple):
+class RuleCandidate(NamedTuple):
     """An expression, the number of its labels, and the lower bound of the share of articles among them."""
 
     regex: str
@@ -90,7 +90,7 @@ def wilson_low(successes: float, count: float) -> float:
     return (middle - Z * math.sqrt(share * (1 - share) / count + square / (4 * count))) / (1 + square)
 
 
-def learn_patterns(labels: Mapping[str, Counts]) -> list[Learnt]:
+def learn_patterns(labels: Mapping[str, Counts]) -> list[RuleCandidate]:
     """Return the expressions of articles, those with the most labels first.
 
     *labels* are by URL (path and query); their order does not matter.
@@ -108,7 +108,7 @@ def learn_patterns(labels: Mapping[str, Counts]) -> list[Learnt]:
             if wilson_low(counts.articles, sum(counts)) >= MIN_BOUND:
                 found.append((pattern, counts, len(samples)))
     rules = [
-        Learnt(regex_of(pattern), count, wilson_low(counts.articles, sum(counts)))
+        RuleCandidate(regex_of(pattern), count, wilson_low(counts.articles, sum(counts)))
         for pattern, counts, count in merged(found)
     ]
     return sorted(rules, key=lambda rule: (-rule.support, rule.regex))

@@ -54,7 +54,7 @@ class UrlExpressions:
         try:
             self._set.Compile()
         except re2.error:
-            raise ConfigError(f"{shown(' '.join(texts))} is too large; split it into several rules") from None
+            raise ConfigError(f"{quoted(' '.join(texts))} is too large; split it into several rules") from None
 
     def matching(self, target: str) -> list[int]:
         """Return the indices of the expressions that *target*, a path and query, matches; in any order."""
@@ -70,7 +70,7 @@ class UrlExpressions:
 
     def _added(self, part: str) -> int:
         if match := _AT_MOST.search(part):
-            raise ConfigError(f"{shown(part)}: RE2 treats {match[0]} as literal text; write {{0{match[1]}}}")
+            raise ConfigError(f"{quoted(part)}: RE2 treats {match[0]} as literal text; write {{0{match[1]}}}")
         return add(self._set, part, f"append exceptions to the rule, as in '/news/.*{EXCEPT}/news/page/.*'")
 
 
@@ -82,9 +82,9 @@ def add(expressions: re2.Set, text: str, instead: str) -> int:
     try:
         number: int = expressions.Add(text)
     except UnicodeEncodeError:  # a lone surrogate
-        raise ConfigError(f"{shown(text)!r} is not valid text; write it in UTF-8") from None
+        raise ConfigError(f"{quoted(text)!r} is not valid text; write it in UTF-8") from None
     except re2.error:
-        raise ConfigError(f"{shown(text)}: {_problem(text, instead)}") from None
+        raise ConfigError(f"{quoted(text)}: {_problem(text, instead)}") from None
     return number
 
 
@@ -92,7 +92,7 @@ def matches(expressions: re2.Set, text: str) -> list[int]:
     """Return the numbers of those of *expressions* that match *text*, one of which matches every text."""
     found: list[int] | None = expressions.Match(text.encode())
     if found is None:
-        raise MemoryError(f"RE2 ran out of memory while matching {shown(text)}")
+        raise MemoryError(f"RE2 ran out of memory while matching {quoted(text)}")
     return found
 
 
@@ -129,7 +129,7 @@ def _problem(part: str, instead: str) -> str:
         if re.search(pattern, message):
             return remedy
     problem, _, part = message.partition(": ")
-    place = f" in {shown(part)}" if part else ""
+    place = f" in {quoted(part)}" if part else ""
     return f"RE2 cannot parse it: {problem}{place}; correct it, {SYNTAX}"
 
 
@@ -142,6 +142,6 @@ def options(max_mem: int) -> re2.Options:
     return chosen
 
 
-def shown(text: str) -> str:
+def quoted(text: str) -> str:
     """Return an expression as quoted in messages."""
     return repr(text) if len(text) <= 200 else f"{text[:200]!r}…"

@@ -8,14 +8,14 @@ BLOCK = 32  # pulls: a second of a fast worker, and few enough that the rule of 
 LEAST_BLOCK = 8  # pulls, if so many are free: the last ones of a budget are not worth a round each
 
 
-def to_take(free: int, takers: int, wanted: int) -> int:
+def claim_limit(free: int, takers: int, wanted: int) -> int:
     """Return how many of the *free* sources a worker claims, if it would take *wanted* >= 0 of them.
 
     *takers* >= 1 is the number of workers without anything to do, with itself: each gets its share, rounded up.
 
-    >>> to_take(free=10, takers=4, wanted=100)
+    >>> claim_limit(free=10, takers=4, wanted=100)
     3
-    >>> to_take(free=10, takers=1, wanted=2)
+    >>> claim_limit(free=10, takers=1, wanted=2)
     2
     """
     return min(wanted, -(-free // takers))

@@ -18,7 +18,7 @@ from crawlers.cli.sites.site_parts import domain_named, opened
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule, rule_weight
-from crawlers.inputs.text_file import shown
+from crawlers.inputs.text_file import quoted
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.url_rule_trial import latest_sites, trial
@@ -111,7 +111,7 @@ def rule_number(text: str) -> int:
     """Return the rule number in *text*; raises `ConfigError`."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise ConfigError(
-            f"{shown(text)} is not the number of a rule; `scrapy sites rules` shows all rules with their numbers"
+            f"{quoted(text)} is not the number of a rule; `scrapy sites rules` shows all rules with their numbers"
         )
     return int(text)
 
@@ -199,7 +199,7 @@ def _urls(place: str) -> Iterable[str]:
     if "://" in place:
         return [place.encode("utf-8", "surrogateescape").decode("utf-8", "replace")]  # a terminal may pass invalid text
     if not Path(place).is_file():
-        raise ConfigError(f"{shown(place)} is neither a URL nor a file; write a full URL, http://…")
+        raise ConfigError(f"{quoted(place)} is neither a URL nor a file; write a full URL, http://…")
     try:
         return _lines(Path(place).read_text("utf-8", "replace").splitlines())
     except OSError as error:

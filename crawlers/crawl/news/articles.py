@@ -13,7 +13,7 @@ from crawlers.algorithms.url_rules.url_tokens import look_alike, target_of_url
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl
-from crawlers.items import CHANGED, DUPLICATE, NEW, KnownCopy
+from crawlers.items import CHANGED, DUPLICATE, NEW, CopyReason
 from crawlers.reasons import Reason
 from crawlers.storage.news.documents import add_document, earliest_announcement, stored_document
 
@@ -113,14 +113,14 @@ class ArticlePolicy:
             self._snapshot = self._duplicates.snapshot
             self._holders.clear()
 
-    async def copy_of(self, page: Page, run: Run) -> KnownCopy | None:
+    async def copy_of(self, page: Page, run: Run) -> CopyReason | None:
         """Return the document that was made of the same bytes as *page*, so that no article need be extracted."""
         query = self._duplicates.query_of_bytes(page.url, page.content_hash)
         stored = await run(partial(self._duplicates.look_up, query))
         copy = self._duplicates.same_bytes(page.id, page.url, page.content_hash, stored)
         if copy is None:
             return None
-        return KnownCopy(copy.reason.of(copy.page_id), self._is_alternate_url(page, copy.url))
+        return CopyReason(copy.reason.of(copy.page_id), self._is_alternate_url(page, copy.url))
 
     def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
         """Return the query for `judge`; None if the page has no article."""

@@ -9,7 +9,7 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.reasons import Reason
-from crawlers.storage.schema.news_tables import FoundFeed
+from crawlers.storage.schema.news_tables import DiscoveredFeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -85,7 +85,7 @@ class FeedRegistry:
         if owner is not None:
             self._kept.add(key)
             self._fed.add(rule_domain(site_of(page.url)))
-            changes.add(FoundFeed(owner, page.url, kind))
+            changes.add(DiscoveredFeed(owner, page.url, kind))
 
     def reason_against(self, key: int) -> str | None:
         """Return why the URL with that *key* must not be requested."""
@@ -104,7 +104,7 @@ class FeedRegistry:
         elif domain not in self._fed and domain not in self._searched:
             self._searched[domain] = url
             named = [self._resolve(url, place) for place in USUAL_PLACES[:FIRST_PLACES]]
-        return self.wanted(url, named)
+        return self.requestable(url, named)
 
     def of_document(self, url: str) -> list[Target]:
         """Return the other usual URLs of feeds if the new document at *url* shows that its domain is worth them.
@@ -118,7 +118,7 @@ class FeedRegistry:
         if self._documents[domain] != WORTH:
             return []
         home = self._searched.get(domain, url)
-        return self.wanted(home, [self._resolve(home, place) for place in USUAL_PLACES[FIRST_PLACES:]])
+        return self.requestable(home, [self._resolve(home, place) for place in USUAL_PLACES[FIRST_PLACES:]])
 
     def record_mention(self, key: int, site: str) -> None:
         """Note that a page of *site* named the feed with that *key*, if nothing is known of it."""
@@ -128,7 +128,7 @@ class FeedRegistry:
         """Return whether *site* belongs to a source."""
         return self._owners.of(site) is not None
 
-    def wanted(self, url: str, feeds: Iterable[Target]) -> list[Target]:
+    def requestable(self, url: str, feeds: Iterable[Target]) -> list[Target]:
         """Return those of the *feeds* named by the page at *url* that may be requested."""
         wanted = [one for one in feeds if one.key not in self._removed and one.site not in self._left_out]
         for target in wanted:

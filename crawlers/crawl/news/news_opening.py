@@ -14,7 +14,7 @@ from crawlers.crawl.news.announcements import Announcements
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.crawl.news.feed_registry import FeedRegistry
 from crawlers.crawl.news.news_policy import NewsPolicy
-from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
+from crawlers.crawl.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
@@ -90,6 +90,7 @@ def open_news_policy(
         feeds,
         Announcements(database, crawl_id, writer, frontier, polls),
     )
+    seeds = SeedUrls(_by_site(map(target, homes)), _by_site(map(target, known)))
     return NewsPolicy(
         parts,
         ArticlePolicy(
@@ -100,7 +101,7 @@ def open_news_policy(
             has_earlier=has_earlier_documents(database, crawl_id),
         ),
         Iterations(crawl_id, options.iteration_pages),
-        NewsSites(database, crawl_id, writer, parts, Known(_by_site(map(target, homes)), _by_site(map(target, known)))),
+        NewsSites(database, crawl_id, writer, parts, seeds),
         scope,
         recheck_s=options.recheck_s,
         call=call,

@@ -11,7 +11,7 @@ from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.crawl.news.next_visits import NO_LINKS, FoundLinks, NextVisits
+from crawlers.crawl.news.next_visits import NO_LINKS, LinkSlots, NextVisits
 from crawlers.crawl.news.rule_learning import RuleLearning
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import StoreError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.announcements import StoredItems
     from crawlers.crawl.news.articles import ArticlePolicy, StoredArticle
     from crawlers.crawl.news.news_sites import NewsParts, NewsSites
-    from crawlers.crawl.news.requeue import Found
+    from crawlers.crawl.news.requeue import LookUpResult
     from crawlers.crawl.news.rule_learning import Call
     from crawlers.frontier.link_messages import Details
     from crawlers.frontier.values import Lease
@@ -88,7 +88,7 @@ class NewsPolicy(CrawlPolicy):
     def close_sites(self, site_ids: Collection[int]) -> None:
         self._sites.close(site_ids)
 
-    async def share(self, others: int, run: Run, now: float) -> None:
+    async def divide_work(self, others: int, run: Run, now: float) -> None:
         """Take a part of the polls per second: that of the own polls in those of all workers."""
         if not others:
             self._polls.plan.set_share(1.0)
@@ -152,7 +152,7 @@ class NewsPolicy(CrawlPolicy):
 
     def _queued(self, link: _Link) -> Message:
         """Return the message of a link with the slot of its target, if that is new."""
-        is_new = link.message.target_id is None and self._frontier.unseen([link.target], link.message.level)
+        is_new = link.message.target_id is None and self._frontier.new_targets([link.target], link.message.level)
         slot = self.classifier.slot_of(link.target) if is_new else None
         return link.message._replace(details=text_of(link.details._replace(slot=slot)))
 
@@ -200,7 +200,7 @@ class NewsPolicy(CrawlPolicy):
         if read_article is None and read_items is None and links is None and read_pages is None:
             return
 
-        def read() -> tuple[_Stored, list[int | None], Found | None]:
+        def read() -> tuple[_Stored, list[int | None], LookUpResult | None]:
             stored = _Stored(read_article and read_article(), read_items and read_items())
             return stored, links.read() if links is not None else [], read_pages and read_pages()
 
@@ -293,10 +293,10 @@ class NewsPolicy(CrawlPolicy):
             feeds = self._feeds.of_home(page.url, news.feeds)
         else:
             nested = news.kind in ANNOUNCERS and lease.level > MAX_NESTED
-            feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
+            feeds = [] if nested else self._feeds.requestable(page.url, news.feeds)
         return _with_links(page, feeds) if feeds else page, replace(news, feeds=feeds)
 
-    def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> FoundLinks:
+    def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> LinkSlots:
         """Return the queue slots of the page's new and announced links."""
         announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
         announced.update(
@@ -304,13 +304,13 @@ class NewsPolicy(CrawlPolicy):
         )
         slots: dict[int, QueueSlot] = {}
         links = (target for target, _ in (*page.links, *page.cross_site_links))
-        for target in self._frontier.unseen(links, lease.level + 1):
+        for target in self._frontier.new_targets(links, lease.level + 1):
             slot = announced.get(target.key) or self.classifier.slot_of(target)
             if lease.is_revisit and slot.queue == FIT:
                 slot = QueueSlot(FRESH, now)  # a link that the page did not show before has just appeared
             slots[target.key] = slot
         fits = sum(slot.queue in (FIT, FRESH) for slot in slots.values())
-        return FoundLinks({**announced, **slots}, len(slots), fits)
+        return LinkSlots({**announced, **slots}, len(slots), fits)
 
     def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> float:
         """Learn from what a page says about its URL; return the log-odds that it is an article."""

@@ -37,7 +37,7 @@ class NewsParts:
     announcements: Announcements
 
 
-class Known(NamedTuple):
+class SeedUrls(NamedTuple):
     """URLs that the user named, by site: keys of start pages, feeds and sitemaps."""
 
     homes: Mapping[str, Sequence[int]]
@@ -47,7 +47,7 @@ class Known(NamedTuple):
 class NewsSites:
     """The open sites of the crawl *crawl_id*. All sites of a source are opened together, or new ones later."""
 
-    def __init__(self, database: Database, crawl_id: int, writer: Writer, parts: NewsParts, known: Known) -> None:
+    def __init__(self, database: Database, crawl_id: int, writer: Writer, parts: NewsParts, known: SeedUrls) -> None:
         self._database = database
         self._crawl_id = crawl_id
         self._writer = writer

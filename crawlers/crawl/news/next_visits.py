@@ -27,7 +27,7 @@ MAX_REPEATS = 3  # of a second visit
 MIN_NEW = 2  # articles that a page must show to be worth another visit
 
 
-class FoundLinks(NamedTuple):
+class LinkSlots(NamedTuple):
     """The links of a page that get a queue slot."""
 
     slots: Mapping[int, QueueSlot]  # by key, including announced links that are known
@@ -35,7 +35,7 @@ class FoundLinks(NamedTuple):
     fits: int  # of these, to possible articles
 
 
-NO_LINKS = FoundLinks({}, 0, 0)
+NO_LINKS = LinkSlots({}, 0, 0)
 
 
 class NextVisits:
@@ -88,7 +88,7 @@ class NextVisits:
         page: Page,
         news: News,
         new: Sequence[Announced],
-        found: FoundLinks,
+        found: LinkSlots,
         changes: ChangeSet,
         now: float,
     ) -> tuple[bool, float | None]:
@@ -134,7 +134,7 @@ class NextVisits:
         return False, None
 
     def _of_hub(
-        self, lease: Lease, page: Page, news: News, found: FoundLinks, changes: ChangeSet, now: float
+        self, lease: Lease, page: Page, news: News, found: LinkSlots, changes: ChangeSet, now: float
     ) -> float | None:
         """Return the time of the next visit to a page that may show new articles."""
         is_poll = bool(self._polls.kind(lease.id))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlers.storage.writer import Writer
 
 
-class Waiting(NamedTuple):
+class PageBatch(NamedTuple):
     """Some pages of a site that wait."""
 
     site_id: int
@@ -30,10 +30,10 @@ class Waiting(NamedTuple):
     pages: Sequence[QueueEntry]
 
 
-class Found(NamedTuple):
+class LookUpResult(NamedTuple):
     """The result of a look-up: pages that wait, and pages that were read."""
 
-    waiting: Waiting | None
+    waiting: PageBatch | None
     unjudged: Slice | None
 
 
@@ -53,7 +53,7 @@ class Requeue:
         self._changes = 0  # of rules, and of the sites
         self._noted: list[dict[str, None]] = []  # domains whose rules changed, for each open `repeating_changes`
         self._is_reading = False  # one look-up at a time
-        self._waiting: Waiting | None = None  # to be requeued by the next step
+        self._waiting: PageBatch | None = None  # to be requeued by the next step
         self.rejudging = rejudging
         self._frontier = frontier
         self._names: dict[int, str] = {}  # of sites
@@ -129,7 +129,7 @@ class Requeue:
         self._changes += 1
         self._waiting = None
 
-    def look_up(self) -> Callable[[], Found] | None:
+    def look_up(self) -> Callable[[], LookUpResult] | None:
         """Return the query for what the next `step` needs, which may run in any thread; None if it needs nothing.
 
         Its result goes to `keep`, without which there is no further query.
@@ -137,9 +137,9 @@ class Requeue:
         read_waiting, read_unjudged = self._look_up_waiting(), self.rejudging.look_up()
         if read_waiting is None and read_unjudged is None:
             return None
-        return lambda: Found(read_waiting and read_waiting(), read_unjudged and read_unjudged())
+        return lambda: LookUpResult(read_waiting and read_waiting(), read_unjudged and read_unjudged())
 
-    def _look_up_waiting(self) -> Callable[[], Waiting] | None:
+    def _look_up_waiting(self) -> Callable[[], PageBatch] | None:
         if not self._unfinished or self._is_reading or self._waiting is not None:
             return None
         self._is_reading = True
@@ -148,11 +148,11 @@ class Requeue:
         submitted = self._commits.submitted if after == BEFORE_ALL else 0
         return partial(self._read, site_id, self._changes, self._frontier.waiting(site_id, after), submitted)
 
-    def _read(self, site_id: int, changes: int, read: Callable[[], Sequence[QueueEntry]], submitted: int) -> Waiting:
+    def _read(self, site_id: int, changes: int, read: Callable[[], Sequence[QueueEntry]], submitted: int) -> PageBatch:
         self._commits.wait_for(submitted)
-        return Waiting(site_id, changes, read())
+        return PageBatch(site_id, changes, read())
 
-    def keep(self, found: Found | None) -> None:
+    def keep(self, found: LookUpResult | None) -> None:
         """Take up the result of a look-up; None if it failed."""
         if found is None or found.waiting is not None:
             self._is_reading = False

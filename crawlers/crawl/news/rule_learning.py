@@ -67,7 +67,7 @@ class RuleLearning:
             if isinstance(rules, str):
                 message = "%s: its URL rules can't be learnt: learning %s; it is tried again with its next labels"
                 logger.warning(message, domain, rules)
-            elif (learnt := self._classifier.learnt(domain, task, rules)) is not None:
+            elif (learnt := self._classifier.apply_rules(domain, task, rules)) is not None:
                 changes = ChangeSet(LearntRulesRow(domain, learnt.rules))
                 if learnt.is_change:
                     self._requeue.changed(domain, changes)

@@ -26,7 +26,7 @@ LEVEL, PAGE = COLUMNS["level"], COLUMNS["page"]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownPage:
+class ReplayPage:
     """What a crawl stored of a page."""
 
     downloads: int  # until it was read; 0: it never was
@@ -38,17 +38,17 @@ class KnownPage:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownSite:
+class ReplaySite:
     """A site by the numbers of its pages."""
 
     site: str
     home: int
-    pages: Mapping[int, KnownPage]
+    pages: Mapping[int, ReplayPage]
     max_level: int | None = None  # deepest level that is read; None: there is none
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class ReplayEntry:
     """A page that waits."""
 
     page: int
@@ -68,7 +68,7 @@ class Replay:
 
 
 def replay(
-    sites: Sequence[KnownSite],
+    sites: Sequence[ReplaySite],
     rule: SiteRule,
     orders: Sequence[LevelByLevel | ByValue],
     page_budget: int,
@@ -85,7 +85,7 @@ def replay(
     downloads: list[dict[int, int]] = [{} for _ in sites]
     for number, (site, order) in enumerate(zip(sites, orders, strict=True)):
         if site.home in site.pages and site.pages[site.home].downloads:
-            order.push(Waiting(site.home, 0, 0, 0, None))
+            order.push(ReplayEntry(site.home, 0, 0, 0, None))
         (rule.wake if len(order) else rule.sleep)(number)
     while len(course.choices) < page_budget:
         chosen = rule.select(float(len(course.choices)))
@@ -95,7 +95,7 @@ def replay(
         site, order = sites[chosen], orders[chosen]
         waiting = order.pop()
         rule.record_pull(chosen)
-        page, reward, found = site.pages[waiting.page], 0, list[Waiting]()
+        page, reward, found = site.pages[waiting.page], 0, list[ReplayEntry]()
         number = downloads[chosen][waiting.page] = downloads[chosen].get(waiting.page, 0) + 1
         if number < page.downloads:
             found = [replace(waiting, hops=waiting.hops + 1)]  # most often it redirects to itself
@@ -114,7 +114,7 @@ def replay(
     return course
 
 
-def _found(site: KnownSite, waiting: Waiting, ages: dict[int, int]) -> list[Waiting]:
+def _found(site: ReplaySite, waiting: ReplayEntry, ages: dict[int, int]) -> list[ReplayEntry]:
     """Return the new pages to which a page leads, as far as the crawl read them, and add them to *ages*."""
     page = site.pages[waiting.page]
     if page.moved_to is not None:
@@ -123,7 +123,7 @@ def _found(site: KnownSite, waiting: Waiting, ages: dict[int, int]) -> list[Wait
             return []
         age = ages[page.moved_to] = len(ages)
         return [replace(waiting, page=page.moved_to, age=age, hops=waiting.hops + 1)]
-    found, level = list[Waiting](), waiting.level + 1
+    found, level = list[ReplayEntry](), waiting.level + 1
     if site.max_level is not None and level > site.max_level:
         return found
     for number in page.links:
@@ -131,7 +131,7 @@ def _found(site: KnownSite, waiting: Waiting, ages: dict[int, int]) -> list[Wait
         if target is not None and target.downloads and number not in ages:
             ages[number] = len(ages)
             features = None if target.features is None else _as_found(target.features, site.site, waiting.page, level)
-            found.append(Waiting(number, ages[number], level, 0, features))
+            found.append(ReplayEntry(number, ages[number], level, 0, features))
     return found
 
 
@@ -147,15 +147,15 @@ class LevelByLevel:
     """The page with the lowest level, of equals the one that was found first."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Waiting]] = []
+        self._heap: list[tuple[int, int, ReplayEntry]] = []
 
-    def push(self, page: Waiting) -> None:
+    def push(self, page: ReplayEntry) -> None:
         heapq.heappush(self._heap, (page.level * (MAX_HOPS + 1) + page.hops, page.age, page))
 
-    def pop(self) -> Waiting:
+    def pop(self) -> ReplayEntry:
         return heapq.heappop(self._heap)[2]
 
-    def record_reward(self, page: Waiting, reward: int) -> None:
+    def record_reward(self, page: ReplayEntry, reward: int) -> None:
         """Learn nothing."""
 
     def __len__(self) -> int:
@@ -167,18 +167,18 @@ class ByValue:
 
     def __init__(self, values: LinkValues) -> None:
         self._values = values
-        self._homes: list[Waiting] = []
-        self._pages: dict[int, Waiting] = {}  # the others
+        self._homes: list[ReplayEntry] = []
+        self._pages: dict[int, ReplayEntry] = {}  # the others
         self._links = LinkTable()
 
-    def push(self, page: Waiting) -> None:
+    def push(self, page: ReplayEntry) -> None:
         if page.features is None:
             self._homes.append(page)
         else:
             self._pages[page.page] = page
             self._links.add(page.page, page.features)
 
-    def pop(self) -> Waiting:
+    def pop(self) -> ReplayEntry:
         if self._homes:
             return self._homes.pop(0)
         scores = self._values.scores(self._links.features)
@@ -187,7 +187,7 @@ class ByValue:
         self._links.remove(best)
         return self._pages.pop(best)
 
-    def record_reward(self, page: Waiting, reward: int) -> None:
+    def record_reward(self, page: ReplayEntry, reward: int) -> None:
         if page.features is not None:
             self._values.learn(page.features.tolist(), float(reward))
 

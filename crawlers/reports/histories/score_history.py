@@ -108,7 +108,7 @@ def _relevance(connection: Connection, crawl_id: int, row: Any, is_over: Callabl
     totals = select(order_totals.c.totals).where(order_totals.c.crawl_id == crawl_id)
     weights = weights_of(connection, crawl_id) or STRATEGIES[DEFAULT_STRATEGY]
     scores = TopicScores(weights)
-    scores.share([json.loads(part) for part in connection.execute(totals).scalars()], 0.0)  # of every worker
+    scores.apply_totals([json.loads(part) for part in connection.execute(totals).scalars()], 0.0)  # of every worker
     scores.recall(row.page_id, row.queue, (row.anchor, row.level, row.rank))
     anchor, distance, rank = scores.parts(row.page_id)
     lines = [

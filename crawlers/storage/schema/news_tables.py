@@ -54,7 +54,7 @@ feed = Table(
     columns=("seed_id", "url", "kind", "is_given"),
     select="SELECT seed.id, f.url, f.kind, false FROM ({rows}) AS f JOIN seed ON seed.site = f.site",
 )
-class FoundFeed(NamedTuple):
+class DiscoveredFeed(NamedTuple):
     """A feed that the crawl discovered; *site* is that of its source."""
 
     site: str

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 metadata = MetaData()
 
-SCHEMA_VERSION = 7  # of the tables, and of the meaning of what they hold: a store of another number is not opened
+SCHEMA_VERSION = 8  # of the tables, and of the meaning of what they hold: a store of another number is not opened
 
 schema_version = Table(
     "schema_version",
@@ -118,7 +118,7 @@ worker = Table(
     Column("pages", BigInteger, nullable=False, server_default="0", doc="URLs whose results it has stored"),
     Column("leases", Integer, nullable=False, server_default="0", doc="URLs in flight at its last report"),
     Column("best_index", Float, doc="of its sites under the rule; NULL: nothing to fetch"),
-    Column("is_hungry", Boolean, nullable=False, server_default=false(), doc="had nothing to do at its last report"),
+    Column("is_idle", Boolean, nullable=False, server_default=false(), doc="had nothing to do at its last report"),
     Column("status", Text, doc="JSON: what commands show of it"),
     Index("worker_of_crawl", "crawl_id", "state"),
     sqlite_autoincrement=True,
@@ -170,7 +170,7 @@ seed = Table(
     columns=("site", "start_url", "enabled", "is_found"),
     select="SELECT site, start_url, false, true FROM ({rows}) AS r",
 )
-class FoundSeed(NamedTuple):
+class DiscoveredSeed(NamedTuple):
     """A site that a crawl discovered, unless it is a seed already."""
 
     site: str
@@ -229,7 +229,7 @@ site = Table(
             ORDER BY r.site
         ) AS found""",
 )
-class FoundSite(NamedTuple):
+class DiscoveredSite(NamedTuple):
     """A site that a worker discovered and, if it is alone, holds; it must be a seed. Ignored if it is known.
 
     *leader* is the name of the site that leads its source, if it is one of the crawl.
@@ -281,7 +281,7 @@ class SiteRest(NamedTuple):
 
 
 @writes(site, UPDATE)
-class GivenUpSite(NamedTuple):
+class SiteRelease(NamedTuple):
     """A site that its worker holds no longer; the times are those of its politeness gate."""
 
     id: int
@@ -290,14 +290,14 @@ class GivenUpSite(NamedTuple):
     worker_id: int | None = None
 
 
-def free_sources(connection: Connection, rows: Sequence[GivenUpSource]) -> None:
+def free_sources(connection: Connection, rows: Sequence[SourceRelease]) -> None:
     """Let nobody hold the sites of the sources of *rows*."""
     leaders = [row.id for row in rows]
     connection.execute(update(site).where(site.c.source_id.in_(leaders)).values(worker_id=None))
 
 
 @written_by(site, UPDATE, free_sources)
-class GivenUpSource(NamedTuple):
+class SourceRelease(NamedTuple):
     """A source whose leading site was given up; its worker may have claimed sites of it that it has not opened."""
 
     id: int  # of the leading site

@@ -85,7 +85,7 @@ def most_similar_first(connection: Connection, crawl_id: int, *columns: Any) -> 
     )
 
 
-class ReadPage(NamedTuple):
+class PageTerms(NamedTuple):
     """A page that was read, with its term frequencies."""
 
     id: int
@@ -93,7 +93,7 @@ class ReadPage(NamedTuple):
     terms: dict[str, int]
 
 
-def read_pages(database: Database, crawl_id: int) -> Iterator[ReadPage]:
+def read_pages(database: Database, crawl_id: int) -> Iterator[PageTerms]:
     """Yield the pages that a topic crawl read, in the order of their downloads."""
     statement = (
         select(page.c.id, page.c.url, topic_page.c.terms)
@@ -104,7 +104,7 @@ def read_pages(database: Database, crawl_id: int) -> Iterator[ReadPage]:
     )
     with database.read() as connection:
         for number, url, terms in connection.execution_options(yield_per=1_000).execute(statement):
-            yield ReadPage(number, url, json.loads(terms))
+            yield PageTerms(number, url, json.loads(terms))
 
 
 DECIMALS = 12  # further digits depend on the processor (logarithm, square root)

@@ -7,7 +7,7 @@ import sys
 import threading
 
 from crawlers.cli import child_process
-from crawlers.cli.child_process import ChildProcess, Ended, Events, Line
+from crawlers.cli.child_process import ChildProcess, Events, Exit, Line
 from tests.support.processes import PATIENCE_S
 
 WAITS = "import sys; print('up', flush=True); sys.stdin.read(); print('down')"
@@ -28,7 +28,7 @@ def ended(events):
 def test_signal_that_ended_it_is_a_negative_status():
     events = Events()
     started(events, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-    assert ended(events)[1] == Ended(1, -signal.SIGKILL)
+    assert ended(events)[1] == Exit(1, -signal.SIGKILL)
 
 
 def test_stop_ends_its_input():
@@ -36,7 +36,7 @@ def test_stop_ends_its_input():
     process = started(events, WAITS)
     assert events.get(PATIENCE_S) == Line(1, "up", is_output=True)
     process.stop()
-    assert ended(events) == ([Line(1, "down", is_output=True)], Ended(1, 0))
+    assert ended(events) == ([Line(1, "down", is_output=True)], Exit(1, 0))
     process.stop()  # harmless
     process.kill()
 
@@ -49,7 +49,7 @@ def test_kill_ends_it_with_the_programs_that_it_started(monkeypatch):
     process = started(events, starts)
     assert events.get(PATIENCE_S) == Line(1, "up", is_output=True)
     process.kill()
-    assert ended(events) == ([], Ended(1, -signal.SIGKILL))
+    assert ended(events) == ([], Exit(1, -signal.SIGKILL))
 
 
 def test_worker_learns_that_the_watching_process_was_killed():
@@ -98,7 +98,7 @@ def test_last_lines_of_a_process_come_before_its_end_although_they_are_shown_slo
     monkeypatch.setattr(child_process.threading, "Thread", Thread)
     events = SlowEvents()
     started(events, "print('one'); print('two')")
-    assert ended(events) == ([Line(1, "one", is_output=True), Line(1, "two", is_output=True)], Ended(1, 0))
+    assert ended(events) == ([Line(1, "one", is_output=True), Line(1, "two", is_output=True)], Exit(1, 0))
 
 
 def test_end_does_not_overtake_lines_that_a_reader_is_about_to_read(monkeypatch):
@@ -144,7 +144,7 @@ def test_end_does_not_overtake_lines_that_a_reader_is_about_to_read(monkeypatch)
     monkeypatch.setattr(child_process.threading, "Thread", Thread)
     events = Events()
     started(events, "print('one'); print('two')")
-    assert ended(events) == ([Line(1, "one", is_output=True), Line(1, "two", is_output=True)], Ended(1, 0))
+    assert ended(events) == ([Line(1, "one", is_output=True), Line(1, "two", is_output=True)], Exit(1, 0))
 
 
 def test_program_that_survives_it_and_goes_on_writing_does_not_delay_its_end_for_ever(monkeypatch):
@@ -153,13 +153,13 @@ def test_program_that_survives_it_and_goes_on_writing_does_not_delay_its_end_for
 
     class EndOnly(Events):
         def put(self, event):
-            if isinstance(event, Ended):
+            if isinstance(event, Exit):
                 super().put(event)
 
     events = EndOnly()
     writes = "while True: print('line', flush=True)"
     process = started(events, f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {writes!r}])")
     try:
-        assert events.get(PATIENCE_S) == Ended(1, 0)
+        assert events.get(PATIENCE_S) == Exit(1, 0)
     finally:
         os.killpg(process.pid, signal.SIGKILL)

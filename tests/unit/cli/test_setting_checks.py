@@ -13,7 +13,7 @@ from crawlers.cli.setting_checks import (
     kinds_of_settings,
 )
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import shown
+from crawlers.inputs.text_file import quoted
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import Number, Switch, Table
 from crawlers.storage.database import Database
@@ -150,7 +150,7 @@ def test_wrong_public_suffix_list_is_refused_in_one_sentence(tmp_path, content, 
         path.write_bytes(content)
     with pytest.raises(ConfigError) as raised:
         check_settings(project_settings(PUBLIC_SUFFIX_LIST=str(path)))
-    assert str(raised.value).startswith(f"PUBLIC_SUFFIX_LIST={shown(str(path))}: ")
+    assert str(raised.value).startswith(f"PUBLIC_SUFFIX_LIST={quoted(str(path))}: ")
     assert message in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
 

@@ -13,7 +13,7 @@ from scrapy import Spider
 from scrapy.settings import Settings
 
 from crawlers.cli import several_workers
-from crawlers.cli.child_process import Asked, Ended, Events, Line
+from crawlers.cli.child_process import Events, Exit, Line, Signal
 from crawlers.cli.several_workers import _signals, check_workers, run_workers
 from crawlers.cli.workers_display import WorkersDisplay
 from crawlers.errors import ConfigError
@@ -66,7 +66,7 @@ class Started:
         self.environments.append(environment)
         worker_place(environment).summary.write_text("all is well", "utf-8")
         events.put(Line(place, "an item", is_output=True))
-        events.put(Ended(place, 0))
+        events.put(Exit(place, 0))
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_signals_become_events_until_the_end_of_the_block():
     with _signals(events):
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGINT)
-        assert [events.get(PATIENCE_S), events.get(PATIENCE_S)] == [Asked(signal.SIGTERM), Asked(signal.SIGINT)]
+        assert [events.get(PATIENCE_S), events.get(PATIENCE_S)] == [Signal(signal.SIGTERM), Signal(signal.SIGINT)]
     assert signal.getsignal(signal.SIGTERM) is before
 
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from crawlers.cli import store_watch
-from crawlers.cli.child_process import Events, Looked
+from crawlers.cli.child_process import Events, StoreView
 from crawlers.cli.store_watch import StoreWatch
 from crawlers.storage.worker_queries import Course, set_control
 from crawlers.storage.workers import STOP
@@ -54,7 +54,7 @@ def watch(sqlite_url, display, events):
 def looked(watch, events, crawl_id=None):
     watch.look([ME], crawl_id)
     event = events.get(PATIENCE_S)
-    assert isinstance(event, Looked)
+    assert isinstance(event, StoreView)
     return event
 
 
@@ -72,7 +72,7 @@ def test_error_of_the_display_does_not_end_the_looks(watch, events, display, cap
 
     display.act = fail
     for _ in range(2):
-        assert looked(watch, events, 7) == Looked({}, Course(goes_on=False, is_running=False))
+        assert looked(watch, events, 7) == StoreView({}, Course(goes_on=False, is_running=False))
     watch.close(PATIENCE_S)
     assert caplog.text.count("Internal error") == 2
 

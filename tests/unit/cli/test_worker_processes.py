@@ -8,9 +8,9 @@ from queue import Empty
 
 import pytest
 
-from crawlers.cli.child_process import Asked, Ended, Events, Line, Looked
+from crawlers.cli.child_process import Events, Exit, Line, Signal, StoreView
 from crawlers.cli.worker_processes import MAX_DEATHS, MAX_HELD_CHARACTERS, STORE_FAILED, WorkerProcesses
-from crawlers.storage.worker_queries import Course, SeenProcess
+from crawlers.storage.worker_queries import Course, ProcessRow
 from tests.support.processes import PATIENCE_S
 
 CRAWL = 7
@@ -61,12 +61,12 @@ class Group:
         return process
 
     def join(self, process, pages=0):
-        self.joined[process.pid] = SeenProcess(process.pid - 90, CRAWL, pages)
+        self.joined[process.pid] = ProcessRow(process.pid - 90, CRAWL, pages)
 
     def end(self, process, status=0):
         if process not in self.ended:
             self.ended.add(process)
-            self.events.put(Ended(process.place, status))
+            self.events.put(Exit(process.place, status))
 
     @property
     def places(self):
@@ -74,7 +74,7 @@ class Group:
 
     def look(self, processes, crawl_id):
         seen = {pid: seen for pid, seen in self.joined.items() if pid in processes}
-        self.events.put(Looked(seen, self.course))
+        self.events.put(StoreView(seen, self.course))
         if crawl_id is not None:
             assert crawl_id == CRAWL
             self.looks += 1
@@ -99,7 +99,7 @@ def join(group, process):
 
 def ask_first(number):
     """Return what asks the command to end when it looks for the first time."""
-    return lambda group, look: look == 1 and group.events.put(Asked(number))
+    return lambda group, look: look == 1 and group.events.put(Signal(number))
 
 
 def test_crawl_that_ends_at_once_needs_no_others():
@@ -178,10 +178,10 @@ def test_one_more_worker_ends_a_crawl_whose_last_one_was_lost_while_it_was_stopp
 def test_nobody_is_started_to_end_a_crawl_that_was_ended_at_once():
     def ask(group, look):
         if look == 1:
-            group.events.put(Asked(signal.SIGTERM))
+            group.events.put(Signal(signal.SIGTERM))
             group.end(group.started[1], -signal.SIGKILL)
         elif look == 3:
-            group.events.put(Asked(signal.SIGTERM))
+            group.events.put(Signal(signal.SIGTERM))
 
     group = Group(2, join, ask)
     assert (group.run(), group.places) == (1, [1, 2])
@@ -198,7 +198,7 @@ def test_signal_stops_all_workers_and_the_command_waits_for_them(number, caplog)
 
 def test_nobody_is_started_after_a_signal():
     def start(group, process):
-        group.events.put(Asked(signal.SIGINT))
+        group.events.put(Signal(signal.SIGINT))
         group.join(process)
 
     group = Group(4, start, on_stop=lambda process: group.end(process))
@@ -264,16 +264,16 @@ def test_worker_that_writes_more_than_is_shown_has_to_wait():
             if number == 2:
                 is_full.set()
             events.put(Line(1, str(number)))
-        events.put(Ended(1, 0))
+        events.put(Exit(1, 0))
 
     worker = threading.Thread(target=write)
     worker.start()
     assert is_full.wait(PATIENCE_S)
-    events.put(Asked(signal.SIGINT))  # a signal does not wait
+    events.put(Signal(signal.SIGINT))  # a signal does not wait
     found = [events.get(0.0) for _ in range(3)]
-    assert found == [Line(1, "0"), Line(1, "1"), Asked(signal.SIGINT)]
+    assert found == [Line(1, "0"), Line(1, "1"), Signal(signal.SIGINT)]
     worker.join(PATIENCE_S)
-    assert [events.get(0.0), events.get(0.0)] == [Line(1, "2"), Ended(1, 0)]
+    assert [events.get(0.0), events.get(0.0)] == [Line(1, "2"), Exit(1, 0)]
     with pytest.raises(Empty):
         events.get(0.0)
 
@@ -287,8 +287,8 @@ class SilentGroup(Group):
 
 
 def test_signals_are_obeyed_although_the_store_does_not_respond():
-    group = SilentGroup(3, lambda group, process: None, lambda group, look: group.events.put(Asked(signal.SIGINT)))
-    group.on_stop = lambda process: group.events.put(Asked(signal.SIGINT))
+    group = SilentGroup(3, lambda group, process: None, lambda group, look: group.events.put(Signal(signal.SIGINT)))
+    group.on_stop = lambda process: group.events.put(Signal(signal.SIGINT))
     assert (group.run(), group.looks) == (1, 1)
     assert [(process.is_stopped, process.is_killed) for process in group.started] == [(True, True)]
 
@@ -297,7 +297,7 @@ def test_second_signal_ends_the_command_although_it_is_not_known_how_a_worker_en
     def end(group, look):
         group.end(group.started[0], 2)
         for _ in range(2):
-            group.events.put(Asked(signal.SIGINT))
+            group.events.put(Signal(signal.SIGINT))
 
     assert SilentGroup(1, lambda group, process: None, end).run() == 1
 
@@ -307,7 +307,7 @@ def test_worker_that_ends_when_the_store_has_failed_needs_no_further_look(ends_f
     class FailingGroup(Group):
         def look(self, processes, crawl_id):
             self.looks += 1
-            results = [Looked({}, has_failed=True), Ended(1, 2)]
+            results = [StoreView({}, has_failed=True), Exit(1, 2)]
             for result in reversed(results) if ends_first else results:  # after the look began
                 self.events.put(result)
 
@@ -326,7 +326,7 @@ def test_worker_that_dies_when_the_store_has_failed_is_judged_by_what_was_seen_b
                 super().look(processes, crawl_id)
             else:
                 self.end(process, -signal.SIGKILL if len(shown) < 2 * MAX_DEATHS else 0)
-                self.events.put(Looked({}, has_failed=True))
+                self.events.put(StoreView({}, has_failed=True))
 
     shown = []
     group = FailingGroup(1, join)

@@ -51,7 +51,7 @@ class Worker:
         said = self.membership.report._replace(**report)
         found = self.membership.submit(self, said, lacks_pulls=lacks_pulls).result()
         self.now += took_s
-        self.membership.note(found.round, found.took_s)
+        self.membership.record_round(found.round, found.took_s)
         return found
 
     def join(self):
@@ -93,7 +93,7 @@ def test_rounds_are_due_every_second_and_quickly_if_sites_of_a_budget_are_compar
     for _ in range(others):
         one.join()
     found = one.round(best_index=best_index)
-    one.membership.note(found.round, took_s)
+    one.membership.record_round(found.round, took_s)
     started = one.now
     while not one.membership.is_round_due(lacks_pulls=False):
         one.now += 0.001
@@ -118,13 +118,13 @@ def test_worker_asks_less_often_after_each_round_that_grants_nothing(made):
     pauses = []
     for _ in range(6):
         one.membership.submit(one, one.membership.report, lacks_pulls=True)
-        one.membership.note(granted.round, 0.0)
+        one.membership.record_round(granted.round, 0.0)
         pauses.append(round(next_s(one), 2))
     assert pauses == [0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
     one.membership.submit(one, one.membership.report, lacks_pulls=True)
-    one.membership.note(granted.round._replace(granted=granted.round.granted + 1), 0.0)
+    one.membership.record_round(granted.round._replace(granted=granted.round.granted + 1), 0.0)
     assert next_s(one) == pytest.approx(SOON_S), "it was granted something"
-    one.membership.note(granted.round._replace(granted=1), 0.0)
+    one.membership.record_round(granted.round._replace(granted=1), 0.0)
     assert next_s(one) > SOON_S
     one.round()
     assert next_s(one) == pytest.approx(SOON_S), "it had enough in the meantime"
@@ -139,7 +139,7 @@ def test_worker_beats_when_its_last_transaction_is_as_old_as_a_round(made):
     one = made()
     for seconds, jobs in ((0.0, 0), (0.9, 0), (0.2, 1), (0.9, 1), (0.2, 2)):
         one.now += seconds
-        one.membership.beat(one)
+        one.membership.send_heartbeat(one)
         assert one.jobs == jobs
 
 

@@ -9,7 +9,7 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.message_tables import Message
-from crawlers.storage.schema.tables import FoundSite, NewPage, SiteRobots
+from crawlers.storage.schema.tables import DiscoveredSite, NewPage, SiteRobots
 from tests.support.opened_crawl import NOW, SITE, target
 
 OTHER = "http://b.test"
@@ -43,8 +43,8 @@ def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeyp
     else:
         crawl.crawl.record_robots(crawl.robots().site_id, 200, "Sitemap:")
     monkeypatch.undo()
-    (changes,) = [changes for changes in submitted if changes[FoundSite]]
-    assert [row.site for row in changes[FoundSite]] == [OTHER]
+    (changes,) = [changes for changes in submitted if changes[DiscoveredSite]]
+    assert [row.site for row in changes[DiscoveredSite]] == [OTHER]
     assert len(changes[Message] if is_divided else changes[NewPage]) == 1
     assert len(changes[SiteRobots]) == (finds == "sitemap")
 

@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.algorithms.ranking.link_features import feature_id
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl import held_sites, session
+from crawlers.crawl import session, site_claims
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
@@ -165,7 +165,7 @@ def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(opened, monkeypatc
 
 
 def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(opened, monkeypatch):
-    monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 1)
+    monkeypatch.setattr(site_claims, "SITES_AT_ONCE", 1)
     crawl = opened(policy=Submitted, kind=TickingCrawl)
     first, *others = crawl.crawl.policy.before.values()
     assert others == [first + 1, first + 2, first + 3]

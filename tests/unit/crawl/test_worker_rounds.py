@@ -39,10 +39,10 @@ def begun(begin, mail):
 
 def said(crawl):
     """Return how many leases a worker reported, and whether it has nothing to do."""
-    ((leases, is_hungry),) = crawl.rows(
-        f"SELECT leases, is_hungry FROM worker WHERE id = {crawl.crawl.session.row.worker_id}"
+    ((leases, is_idle),) = crawl.rows(
+        f"SELECT leases, is_idle FROM worker WHERE id = {crawl.crawl.session.row.worker_id}"
     )
-    return leases, bool(is_hungry)
+    return leases, bool(is_idle)
 
 
 def held(crawl):

@@ -11,7 +11,7 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.news_reader import LARGE_BYTES, PROMISING, NewsReader
 from crawlers.extraction.response import ResponseReader, WebResponse
-from crawlers.items import FEED, HOME, SITEMAP, KnownCopy, State
+from crawlers.items import FEED, HOME, SITEMAP, CopyReason, State
 from crawlers.reasons import Reason
 
 NOW = 1795262400.0  # 2026-11-21T12:00:00Z
@@ -180,7 +180,7 @@ def test_date_that_only_the_extraction_finds_counts(read):
 
 
 def test_page_with_the_bytes_of_a_document_is_a_copy_and_not_extracted(read, pool):
-    page = read(STORY, FITTING, copy=KnownCopy("same_bytes 3", False))
+    page = read(STORY, FITTING, copy=CopyReason("same_bytes 3", False))
     assert (page.news.outcome, page.news.reason) == ("duplicate", "same_bytes 3")
     assert (page.news.article, pool.calls) == (None, [])
 

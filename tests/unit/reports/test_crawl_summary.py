@@ -11,7 +11,7 @@ from crawlers.reasons import sentence
 from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary
 from crawlers.storage import crawls
 from crawlers.storage.queries import crawl_named
-from crawlers.storage.schema.news_tables import FoundFeed, RaisedAlarm
+from crawlers.storage.schema.news_tables import DiscoveredFeed, RaisedAlarm
 from crawlers.storage.schema.tables import (
     ExternalLinkRow,
     ExternalUrlRow,
@@ -254,7 +254,7 @@ def test_usual_address_without_a_feed_is_no_error_of_a_site_but_a_named_one_is(d
     crawl = Stored(database, "a.test", mission="news")
     for path in ("feed", "atom.xml", "rss.xml", "blog/feed"):
         crawl.page(f"a.test/{path}", State.REFUSED, 404, "status 404")
-    write_rows(database, FoundFeed("http://a.test", "http://a.test/rss.xml", FEED))
+    write_rows(database, DiscoveredFeed("http://a.test", "http://a.test/rss.xml", FEED))
     lines = crawl.summary()
     assert lines[3].split() == ["a.test", "0", "0", "2"]
     assert "Errors: status 404 (2)" in lines

@@ -10,7 +10,7 @@ from crawlers.storage import crawls, workers
 from crawlers.storage.joining import Command
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site, worker
-from crawlers.storage.site_opening import SiteList, found_site
+from crawlers.storage.site_opening import SiteList, discovered_site
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import leave
 from tests.support.stored_rows import add_sites, committed, execute, write_changes_of
@@ -69,7 +69,7 @@ def test_tags_of_links_cannot_be_changed_but_written_otherwise(database, tags):
 def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(database):
     first = begin(database, A, B)
     found = SiteRow(0, "http://sport.a.test", 1, None, 0.0)
-    write_changes_of(database, found_site(first.id, replace(found, id=77)))
+    write_changes_of(database, discovered_site(first.id, replace(found, id=77)))
 
     def resumed(*sites, domain=""):
         keeps = (lambda row: row.site.endswith(domain) and not row.start_url) if domain else None

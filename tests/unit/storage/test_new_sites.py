@@ -9,15 +9,15 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.schema.message_tables import NO_PAGE, Message, message
 from crawlers.storage.schema.tables import (
+    DiscoveredSite,
     EndedPage,
-    FoundSite,
     SiteAvailability,
     external_link,
     external_url,
     seed,
     site,
 )
-from crawlers.storage.site_opening import found_site
+from crawlers.storage.site_opening import discovered_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
 from tests.support.stored_rows import begin, committed, ended_page, execute, new_page, write_rows
@@ -31,7 +31,7 @@ def found(crawl_id, number, *names, hops=0, source=PAGE, carried=0.0):
     """Return the rows of sites that a page discovers, and of the messages to them; each *carried* some cash."""
     changes = ChangeSet()
     for place, name in enumerate(names):
-        changes.extend(found_site(crawl_id, SiteRow(number + place, name, 1, None, 0.0)))
+        changes.extend(discovered_site(crawl_id, SiteRow(number + place, name, 1, None, 0.0)))
         target = (place, f"{name}/x", 1, hops)
         changes.add(Message(crawl_id, name, source, None, *target, 0 if hops else 2, 0.0, carried, 5.0, None))
     return changes
@@ -109,7 +109,7 @@ def test_redirect_to_a_refused_site_is_one_to_another_site(database):
     first, second = changes[EndedPage]
     assert (first.state, first.reason) == (State.REFUSED, REASON)
     assert (second.state, second.reason) == (State.MOVED, None)
-    assert (changes[Message], changes[FoundSite]) == ([], [])
+    assert (changes[Message], changes[DiscoveredSite]) == ([], [])
 
 
 @pytest.mark.both_stores

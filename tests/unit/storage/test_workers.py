@@ -10,7 +10,7 @@ from crawlers.storage.pulls import Pull, pulls_of
 from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import ImportanceRow, NewsScoreRow
-from crawlers.storage.schema.tables import GivenUpSite, GivenUpSource, PullRow, crawl, pull, site, worker
+from crawlers.storage.schema.tables import PullRow, SiteRelease, SourceRelease, crawl, pull, site, worker
 from crawlers.storage.workers import Report
 from tests.support.stored_rows import begin, committed, ended_page, execute, new_page, read, write_rows
 
@@ -46,7 +46,7 @@ class Crawl:
         return committed(workers.leave, self.database, worker_id, now)
 
     def give_up(self, *sites, asked_at=0.5):
-        self.write(*(GivenUpSite(number, asked_at, None) for number in sites))
+        self.write(*(SiteRelease(number, asked_at, None) for number in sites))
 
     def end(self, *sites):
         """End the waiting page of each of the *sites*."""
@@ -142,19 +142,19 @@ def test_sites_that_the_input_no_longer_names_are_not_work(shared):
     execute(shared.database, update(site).where(site.c.id != a).values(is_open=False))
     execute(shared.database, update(site).where(site.c.id.in_([b, c])).values(source_id=a))
     shared.give_up(*shared.sites)
-    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [], "nothing of the open site waits"
+    assert shared.round(second, wanted_sites=9, is_idle=True).claimed == [], "nothing of the open site waits"
     shared.leave(shared.first)
-    assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
+    assert ending(shared.round(second, is_idle=True)) == (True, True, False)
     shared.write(new_page(99, a))
-    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [a], "without the others of its source"
+    assert shared.round(second, wanted_sites=9, is_idle=True).claimed == [a], "without the others of its source"
 
 
 def test_what_is_free_is_left_to_those_that_have_nothing_to_do(shared):
     second, third = shared.join(), shared.join()
-    shared.round(second, is_hungry=True)
+    shared.round(second, is_idle=True)
     shared.give_up(*shared.sites[2:])
     assert shared.round(third, wanted_sites=9).claimed == []
-    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == shared.sites[2:]
+    assert shared.round(second, wanted_sites=9, is_idle=True).claimed == shared.sites[2:]
     shared.give_up(shared.sites[3])
     assert shared.round(third, wanted_sites=9).claimed == shared.sites[3:]
 
@@ -166,7 +166,7 @@ def test_worker_that_begins_claims_its_share(shared, others, share, idle, claime
     second = shared.join()
     shared.give_up(*shared.sites)
     if idle:
-        shared.round(shared.first, is_hungry=True)
+        shared.round(shared.first, is_idle=True)
     assert len(committed(workers.claim_share, shared.database, shared.id, second, others, share)) == claimed
 
 
@@ -190,7 +190,7 @@ def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(sha
 def test_given_up_source_is_free_with_its_new_sites(shared):
     a, b, *_ = shared.sites
     execute(shared.database, update(site).where(site.c.id == b).values(source_id=a))
-    shared.write(GivenUpSource(a), GivenUpSite(a, 0.5, None))
+    shared.write(SourceRelease(a), SiteRelease(a, 0.5, None))
     assert shared.holders() == [None, None, shared.first, shared.first]
 
 
@@ -201,8 +201,8 @@ def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared):
     page = shared.sites[0]
     shared.write(polled(page), PollRow(page, page, "feed", 50.0, 1.0, 1, 0, 0, None, "[]", None))
     for ends_after, is_over in ((None, False), (50.0, False), (49.0, True)):
-        shared.round(second, is_hungry=True, ends_after=ends_after)
-        assert shared.round(shared.first, is_hungry=True, ends_after=ends_after).is_over == is_over
+        shared.round(second, is_idle=True, ends_after=ends_after)
+        assert shared.round(shared.first, is_idle=True, ends_after=ends_after).is_over == is_over
 
 
 def test_sites_that_another_worker_is_claiming_are_skipped(postgresql):
@@ -309,11 +309,11 @@ def test_pull_that_is_committed_late_is_not_missed(postgresql):
 def test_worker_that_claims_sites_opens_them_before_it_ends_the_crawl(shared):
     shared.end(*shared.sites)
     shared.give_up(shared.sites[0])
-    found = shared.round(shared.first, wanted_sites=9, is_hungry=True)
+    found = shared.round(shared.first, wanted_sites=9, is_idle=True)
     assert (found.claimed, ending(found)) == ([shared.sites[0]], (False, False, False))
     for is_over in (False, True):
         assert read(workers.is_over, shared.database, shared.id) == is_over
-        assert shared.round(shared.first, is_hungry=True).is_elected
+        assert shared.round(shared.first, is_idle=True).is_elected
 
 
 def test_first_reason_to_stop_is_kept(shared):
@@ -322,12 +322,12 @@ def test_first_reason_to_stop_is_kept(shared):
         assert shared.round(shared.first).reason == "timeout"
 
 
-def test_worker_that_claimed_sites_is_no_longer_hungry(shared):
+def test_worker_that_claimed_sites_is_no_longer_idle(shared):
     second = shared.join()
-    shared.round(second, is_hungry=True)
+    shared.round(second, is_idle=True)
     assert shared.round(shared.first).idle == 1
     shared.give_up(shared.sites[0])
-    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed
+    assert shared.round(second, wanted_sites=9, is_idle=True).claimed
     assert shared.round(shared.first).idle == 0
 
 

@@ -26,7 +26,7 @@ def classifier(rules=(), *, learns=False, else_factor=0.01, **more):
 
 def learn(book, site, now):
     task = book.task(site)
-    return book.learnt(rule_domain(site), task, learn_rules(task, now)) if task is not None else None
+    return book.apply_rules(rule_domain(site), task, learn_rules(task, now)) if task is not None else None
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_rules_of_a_domain_that_was_given_up_meanwhile_are_ignored():
     task = book.task(SITE)
     book.forget_labels("paper.example")
     book.record_failure("paper.example", task)
-    assert book.learnt("paper.example", task, learn_rules(task, 0.0)) is None
+    assert book.apply_rules("paper.example", task, learn_rules(task, 0.0)) is None
     labelled(book, range(40))  # it was taken back
-    assert book.learnt("paper.example", task, learn_rules(task, 0.0)) is None
+    assert book.apply_rules("paper.example", task, learn_rules(task, 0.0)) is None
     assert not book.has_rules(SITE)
     assert learn(book, SITE, 0.0)
 
@@ -97,7 +97,7 @@ def test_domain_has_one_task_at_a_time():
     assert list(book.learning) == ["paper.example"]
     labelled(book, range(20, 60))
     assert book.task(SITE) is None
-    assert [rule.support for rule in book.learnt("paper.example", first, learn_rules(first, 0.0)).rules] == [20]
+    assert [rule.support for rule in book.apply_rules("paper.example", first, learn_rules(first, 0.0)).rules] == [20]
     assert not book.learning
     assert [rule.support for rule in learn(book, SITE, 0.0).rules] == [60]
 

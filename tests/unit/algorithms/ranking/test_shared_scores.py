@@ -78,7 +78,7 @@ def test_cash_that_arrives_at_an_alias_goes_to_its_page_and_that_of_a_gone_page_
     scores = OPIC()
     for page in (1, 2, 3):
         scores.add_waiting(page, 0)
-    scores.share([], 0.0)
+    scores.apply_totals([], 0.0)
     scores.record_alias(2, 3)
     scores.remove_page(1)
     assert list(scores.received(2, 0.25, 1.0)) == [3]
@@ -141,7 +141,7 @@ def test_topic_scores_of_divided_pages_are_those_of_one_process():
     there.fetched(3, {4: 0.5}, 1)
     here.received(2, carried, 0.5)
     for scores, other in ((here, there), (there, here)):
-        scores.share([other.totals()], 0.0)
+        scores.apply_totals([other.totals()], 0.0)
     assert here.parts(2) == one.parts(2)
     assert there.parts(4) == one.parts(4)
     assert there.received(3, 1.0, 1.0) == (), "it was read"
@@ -154,7 +154,7 @@ def test_pages_of_a_topic_come_and_leave():
     first.received(2, 2.0, 0.5)
     second.begin_part()
     second.add_page(2, first.queue(2), first.record(2), first.base())
-    second.share([first.totals()], 0.0)
+    second.apply_totals([first.totals()], 0.0)
     assert second.parts(2) == first.parts(2)
     first.remove_pages([2])
     assert first.queue(2) == GONE

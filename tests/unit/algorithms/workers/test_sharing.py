@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.workers.sharing import BLOCK, block, promises_enough, to_take
+from crawlers.algorithms.workers.sharing import BLOCK, block, claim_limit, promises_enough
 
 counts = st.integers(0, 10_000)
 workers = st.integers(1, 300)
@@ -11,7 +11,7 @@ workers = st.integers(1, 300)
 
 @given(counts, workers, counts)
 def test_worker_takes_no_more_than_it_wants_or_is_free_and_at_least_one_of_both(free, takers, wanted):
-    taken = to_take(free, takers, wanted)
+    taken = claim_limit(free, takers, wanted)
     assert 0 <= taken <= min(free, wanted)
     assert taken or not (free and wanted)
 
@@ -20,7 +20,7 @@ def test_worker_takes_no_more_than_it_wants_or_is_free_and_at_least_one_of_both(
 def test_workers_that_take_their_shares_one_by_one_take_everything(free, takers):
     left = free
     for others in range(takers, 0, -1):
-        taken = to_take(left, others, free)
+        taken = claim_limit(left, others, free)
         assert taken <= -(-free // takers)
         left -= taken
     assert left == 0

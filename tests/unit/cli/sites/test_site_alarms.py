@@ -5,7 +5,7 @@ from sqlalchemy import update
 
 from crawlers.commands.sites import Command
 from crawlers.storage.database import Database
-from crawlers.storage.schema.news_tables import EndedAlarm, FoundFeed, RaisedAlarm
+from crawlers.storage.schema.news_tables import DiscoveredFeed, EndedAlarm, RaisedAlarm
 from crawlers.storage.schema.tables import seed, site
 from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
@@ -25,7 +25,7 @@ def store(tmp_path_factory, new_project):
     for kind, subject, at in (("dead feed", FAR, 86_400.0), ("dead feed", FAR, 60.0), ("silent source", SITE, 0.0)):
         crawl.write(RaisedAlarm(crawl.id, kind, subject, "see to it", at))
     crawl.write(EndedAlarm(2, 120.0))
-    crawl.write(FoundFeed(SITE, FAR, "feed"))
+    crawl.write(DiscoveredFeed(SITE, FAR, "feed"))
     (below,) = add_sites(database, crawl.id, "http://sport.one.example")
     crawl.sites[below.site] = below.id
     crawl.document("/a", 86_400.0)

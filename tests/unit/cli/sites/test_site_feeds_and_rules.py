@@ -11,7 +11,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.commands.sites import Command
 from crawlers.reports import url_rule_trial
 from crawlers.storage.news.stored_rules import LearntRulesRow
-from crawlers.storage.schema.news_tables import FoundFeed
+from crawlers.storage.schema.news_tables import DiscoveredFeed
 from crawlers.storage.schema.tables import page
 from tests.support.command_here import run_here
 from tests.support.news_store import NewsStore
@@ -37,7 +37,7 @@ def store(database, database_url, tmp_path):
     run_here(Command(), database_url, "import", str(tmp_path / "sources.yaml"))
     crawl = NewsStore(database, sites=(B,))
     rule = UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)
-    crawl.write(LearntRulesRow("b.example", (rule,)), FoundFeed(B, f"{B}/map.xml", "sitemap"))
+    crawl.write(LearntRulesRow("b.example", (rule,)), DiscoveredFeed(B, f"{B}/map.xml", "sitemap"))
     crawl.document("/2024/a", 1.0, site=B)
     crawl.page("/2024/b", 1.0, site=B)
     crawl.document("/story/c", 1.0, site=B)

@@ -13,7 +13,7 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.frontier.values import Lease
-from crawlers.items import Article, KnownCopy, News, Page, State
+from crawlers.items import Article, CopyReason, News, Page, State
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news import document_copies
@@ -134,7 +134,7 @@ def test_version_of_a_document_is_not_an_alternate_url(policy):
 )
 def test_page_of_the_same_bytes_is_known_before_it_is_read(policy, url, canonical, is_alternate_url):
     policy.judge("/news/1-story", body=b"bytes")
-    assert policy.copy_of(url, b"bytes", canonical) == KnownCopy("same_bytes 1", is_alternate_url)
+    assert policy.copy_of(url, b"bytes", canonical) == CopyReason("same_bytes 1", is_alternate_url)
     assert policy.copy_of(url, b"others", canonical) is None
 
 

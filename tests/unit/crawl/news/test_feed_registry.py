@@ -8,7 +8,7 @@ from crawlers.crawl.news.feed_registry import FIRST_PLACES, WORTH, FeedRegistry
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import FEED, Page, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.news_tables import FoundFeed
+from crawlers.storage.schema.news_tables import DiscoveredFeed
 
 HERE, THERE, OUT = "http://here.test", "http://there.test", "http://out.test"
 UNOWNED = "http://unowned.test"
@@ -32,7 +32,7 @@ def kept(feeds, url, kind=FEED):
     """Return the rows to store when a feed was read at *url*."""
     changes = ChangeSet()
     feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes)
-    return changes[FoundFeed]
+    return changes[DiscoveredFeed]
 
 
 @pytest.mark.parametrize(("stored", "further"), [(0, WORTH), (1, WORTH - 1), (WORTH - 1, 1), (WORTH + 7, 1)])
@@ -74,6 +74,6 @@ def test_removed_feed_in_a_usual_place_is_not_tried():
 def test_feed_belongs_to_the_source_of_its_site_or_of_the_first_page_that_names_it(url, named_by, owner):
     feeds = places()
     for site in named_by:
-        feeds.wanted(f"{site}/", [target(url)])
+        feeds.requestable(f"{site}/", [target(url)])
     assert feeds.owner(url, key(url)) == owner
     assert kept(feeds, url) == ([(owner, url, FEED)] if owner else [])

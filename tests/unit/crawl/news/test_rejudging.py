@@ -156,7 +156,7 @@ def test_pages_are_judged_again_although_nothing_is_in_flight(runs):
     read(runs(), "/a1", "/b1")
     crawl = runs(RULE)
     assert crawl.policy.has_more
-    asyncio.run(crawl.policy.share(0, at_once, NOW))
+    asyncio.run(crawl.policy.divide_work(0, at_once, NOW))
     assert not crawl.policy.has_more
     assert crawl.leases()["/a1"].is_revisit
 
@@ -166,7 +166,7 @@ def test_pages_beyond_the_share_wait_for_downloads_of_their_site(runs):
     crawl = runs(RULE)
     crawl.frontier.add([Candidate(crawl.site_id, target("/c1"))], NOW)
     assert crawl.policy.is_queueing, "pages are not judged yet"
-    asyncio.run(crawl.policy.share(0, at_once, NOW))
+    asyncio.run(crawl.policy.divide_work(0, at_once, NOW))
     assert (crawl.policy.has_more, crawl.policy.is_queueing) == (True, False), "/a2 is beyond the share"
     for lease in crawl.leases().values():
         crawl.end(lease, now=NOW, news=News(fits=True), reason=Reason.LIST_OF_LINKS)
@@ -177,7 +177,7 @@ def test_pages_beyond_the_share_wait_for_downloads_of_their_site(runs):
 def test_second_visit_that_fails_is_repeated_a_few_times(runs):
     read(runs(), "/a1")
     crawl, at = runs(RULE), NOW
-    asyncio.run(crawl.policy.share(0, at_once, at))
+    asyncio.run(crawl.policy.divide_work(0, at_once, at))
     for _ in range(MAX_REPEATS + 1):
         lease = crawl.leases(at)["/a1"]
         crawl.end(lease, now=at, state=State.FAILED, status=0, reason="timeout")

@@ -9,7 +9,7 @@ from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.items import LinkPlace
-from crawlers.lab.simulation.order_replay import ByValue, KnownPage, KnownSite, LevelByLevel, Waiting, replay
+from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayEntry, ReplayPage, ReplaySite, replay
 
 SITE = "http://a.test"
 
@@ -19,7 +19,7 @@ def features(word):
 
 
 def page(*links, keys=(), downloads=1, moved_to=None, word="page"):
-    return KnownPage(downloads, links, moved_to, (), frozenset(keys), features(word))
+    return ReplayPage(downloads, links, moved_to, (), frozenset(keys), features(word))
 
 
 def home(*links, **more):
@@ -27,7 +27,7 @@ def home(*links, **more):
 
 
 def site(**pages):
-    return KnownSite(SITE, 0, {int(name[1:]): one for name, one in pages.items()})
+    return ReplaySite(SITE, 0, {int(name[1:]): one for name, one in pages.items()})
 
 
 TREE = site(
@@ -56,13 +56,13 @@ def test_what_the_crawl_never_read_is_left_out(make):
     known = site(p0=home(1, 2, 7), p1=page(3, downloads=0), p2=page(keys={1}), p3=page(keys={2}))
     assert read(known, make()) == ([0, 2], [0, 0, 1])
     assert read(site(p0=page(downloads=0)), make()) == ([], [0])
-    assert read(KnownSite(SITE, 0, {}), make()) == ([], [0])
+    assert read(ReplaySite(SITE, 0, {}), make()) == ([], [0])
 
 
 @pytest.mark.parametrize("make", ORDERS)
 def test_pages_are_read_up_to_the_deepest_level_of_their_site(make):
     chain = {n: page(*([n + 1] if n < 9 else []), keys={n}) for n in range(2, 10)}
-    known = KnownSite(SITE, 0, {0: home(1, 9), 1: page(2), **chain}, 2)
+    known = ReplaySite(SITE, 0, {0: home(1, 9), 1: page(2), **chain}, 2)
     pages, _ = read(known, make())
     assert sorted(pages) == [0, 1, 2, 9]
     assert len(read(replace(known, max_level=None), make())[0]) == 10
@@ -86,8 +86,8 @@ def test_targets_of_redirects_and_repeated_downloads(make):
 def test_home_page_and_the_target_of_its_redirect_come_first_and_teach_nothing():
     values = LinkValues()
     order = ByValue(values)
-    order.push(Waiting(2, 1, 1, 0, features("news")))
-    order.push(Waiting(0, 0, 0, 0, None))
+    order.push(ReplayEntry(2, 1, 1, 0, features("news")))
+    order.push(ReplayEntry(0, 0, 0, 0, None))
     first = order.pop()
     assert (first.page, len(order)) == (0, 1)
     order.record_reward(first, 1000)

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.items import State
 from crawlers.storage.news.alarms import check
-from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
+from crawlers.storage.schema.news_tables import DiscoveredFeed, PollRow, alarm
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from tests.support.news_store import DAY, OTHER, SITE
 from tests.support.stored_rows import begin, write_changes_of
@@ -100,7 +100,7 @@ def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(crawl):
     crawl.poll("/", "home", NOW, site=OTHER, state_at=NOW - 2 * DAY, **lost)
     assert open_now(crawl) == [(UNREACHABLE, OTHER)], "a feed of the first source succeeded today"
     crawl.poll("/far", "feed", NOW, site=SITE)
-    crawl.write(FoundFeed(OTHER, f"{SITE}/far", "feed"))
+    crawl.write(DiscoveredFeed(OTHER, f"{SITE}/far", "feed"))
     assert open_now(crawl) == [], "a feed on the host of another source"
     crawl.poll("/robots", "home", NOW, site=SITE, state_at=NOW, failures=1, problem="robots.txt", state=State.REJECTED)
     found = seen(crawl, NOW + 2 * DAY).open

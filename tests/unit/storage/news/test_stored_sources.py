@@ -11,7 +11,7 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import SiteLimits
 from crawlers.storage.news.stored_rules import forbid_rule, list_rules
 from crawlers.storage.news.stored_sources import list_feeds, save_sources, stored_sources, switch_feed
-from crawlers.storage.schema.news_tables import FoundFeed, feed
+from crawlers.storage.schema.news_tables import DiscoveredFeed, feed
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
 from tests.support.stored_rows import write_rows
 
@@ -69,8 +69,8 @@ def test_discovered_feeds_are_listed_after_given_ones(database):
     save_sources(database, [FULL, BARE])
     for _ in range(2):
         found = ((f"{A}/atom", "feed"), (f"{A}/rss", "feed"), (f"{A}/map.xml", "sitemap"))
-        write_rows(database, *(FoundFeed(A, *one) for one in found))
-    write_rows(database, FoundFeed("http://nobodys.example", "http://nobodys.example/rss", "feed"))
+        write_rows(database, *(DiscoveredFeed(A, *one) for one in found))
+    write_rows(database, DiscoveredFeed("http://nobodys.example", "http://nobodys.example/rss", "feed"))
     (source, _) = stored_sources(database)
     assert source.feeds == (*FULL.feeds, f"{A}/atom")
     assert source.sitemaps == (f"{A}/news.xml", f"{A}/map.xml")

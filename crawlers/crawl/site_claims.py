@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.addresses import host_of
 from crawlers.algorithms.workers.sharing import to_give
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import GivenUpSite, GivenUpSource
+from crawlers.storage.schema.tables import SiteRelease, SourceRelease
 from crawlers.storage.site_rows import networks_of_seeds
 from crawlers.storage.worker_status import Wait
 
@@ -62,7 +62,7 @@ def batches(
 
 
 @dataclass(eq=False)
-class HeldSites:
+class SiteClaims:
     """Opens and closes sites in all parts of a running crawl, always all sites of a source together."""
 
     session: CrawlSession
@@ -88,15 +88,15 @@ class HeldSites:
             stored = [row.id for row in some if not row.is_new]
             starts = dict(zip(stored, session.frontier.load_sites(stored), strict=True)) if stored else {}
             for row in some:
-                session.beat()
+                session.send_heartbeat()
                 self._open_site(row, now, starts.get(row.id))
             self.addresses.recall(self._networks(some))
         for row in rows:
-            session.beat()
+            session.send_heartbeat()
             session.adopt_links(row, now)
         session.recall_pulls()
         for some in self._parts(rows):
-            session.beat()
+            session.send_heartbeat()
             self.policy.load_sites(some)(now)
             self.sitemaps.load(some)()
         self.starts.add_for(rows, now)
@@ -174,7 +174,7 @@ class HeldSites:
         with self.session.database.read() as connection:
             return networks_of_seeds(connection, self.session.row.id, hosts)
 
-    def share(self, idle: int, active: int) -> None:
+    def give_up_sources(self, idle: int, active: int) -> None:
         """Give up some sources, if *idle* of the *active* workers have nothing to do. Raises `StoreError`."""
         self._pause_rounds = max(0, self._pause_rounds - 1)
         if not idle or self._pause_rounds or self._parting:
@@ -218,7 +218,7 @@ class HeldSites:
         self._parting.discard(source)
         # New sites of the source may have been claimed, and are free with it.
         self._claimed = deque(rows for rows in self._claimed if (rows[0].source_id or rows[0].id) != source)
-        changes = ChangeSet(GivenUpSource(source))
+        changes = ChangeSet(SourceRelease(source))
         for site_id in its:
             changes.extend(frontier.close_site(site_id, self.session.clock()))
             self.trials.forget_site(site_id)
@@ -227,9 +227,9 @@ class HeldSites:
             self.session.rewards.forget(site_id)
             self.sites.close(site_id)
         self.policy.close_sites(its)
-        given = changes[GivenUpSite]
+        given = changes[SiteRelease]
         given[:] = [self._by_server(row) for row in given]
         self.session.writer.submit(changes)
 
-    def _by_server(self, row: GivenUpSite) -> GivenUpSite:
+    def _by_server(self, row: SiteRelease) -> SiteRelease:
         return row if row.asked_at is None else row._replace(asked_at=row.asked_at - self.ahead_s)
