@@ -1,16 +1,14 @@
 """`scrapy explain` shows the history of a URL in any state."""
 
-from contextlib import closing
 from functools import partial
 
 import pytest
 from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.algorithms.urls.resolution import DEFAULT, resolve
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.commands.explain import Command
 from crawlers.inputs.url_settings import recorded
-from crawlers.storage.database import Database
 from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
 from tests.support.processes import Ended
@@ -100,14 +98,6 @@ def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts)
     assert all(part in error for part in parts)
 
 
-def store(project, name, site, *urls, options=DEFAULT):
-    """Store a crawl with pages that were read."""
-    with closing(Database(project.database_url)) as database:
-        row = begin(database, site, name=name, mission="sitegraph", **recorded(options))
-        for number, url in enumerate(urls, 1):
-            add_page(database, number, row.sites[0].id, url, key=resolve(url, "", options).key)
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -118,8 +108,10 @@ def store(project, name, site, *urls, options=DEFAULT):
     ],
 )
 @pytest.mark.parametrize("url", ["one.example/X?b=&ref=1&a=%7e", "http://one.example/X?b=&ref=1&a=%7e"])
-def test_url_is_found_by_the_rules_that_the_crawl_recorded(project, explain_in, options, url):
-    store(project, "then", "http://one.example", "http://one.example/X?b=&ref=1&a=%7e", options=options)
+def test_url_is_found_by_the_rules_that_the_crawl_recorded(project, database, explain_in, options, url):
+    crawled = "http://one.example/X?b=&ref=1&a=%7e"
+    (site,) = begin(database, "http://one.example", mission="sitegraph", **recorded(options)).sites
+    add_page(database, 1, site.id, crawled, key=resolve(crawled, "", options).key)
     assert "\n  page" in explain_in(project, url).output
 
 

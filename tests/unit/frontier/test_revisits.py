@@ -14,6 +14,7 @@ from crawlers.storage.schema.tables import OutdatedBadLinks, UnchangedPage
 
 HASH = b"\x01" * 16
 PREVIOUS = PreviousVisit({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
+MISSING = PREVIOUS._replace(state=int(State.REFUSED), status=404, content_hash=None)
 LEASE = Lease(3, 1, 99, "http://a.test/", 0, 0, 0, None, 90.0, 1, PREVIOUS)
 
 
@@ -42,16 +43,14 @@ def test_page_is_unchanged_or_not(now, is_same):
 
 
 def test_page_that_is_still_missing_is_unchanged():
-    previous = PREVIOUS._replace(state=int(State.REFUSED), status=404, content_hash=None)
     now = [page(State.REFUSED, 404), page(State.REFUSED, 503), page(State.REFUSED, 410), page(content_hash=HASH)]
-    assert [is_unchanged(one, previous) for one in now] == [True, True, False, False], "with 503, the host may be down"
+    assert [is_unchanged(one, MISSING) for one in now] == [True, True, False, False], "with 503, the host may be down"
 
 
 def test_page_that_is_still_missing_was_seen_to_be_so():
-    missing = PREVIOUS._replace(state=int(State.REFUSED), status=404, content_hash=None)
     for status, seen_at in ((404, 90.0), (503, 50.0)):
         changes = ChangeSet()
-        add_unchanged(changes, LEASE, page(State.REFUSED, status, reason="why"), missing)
+        add_unchanged(changes, LEASE, page(State.REFUSED, status, reason="why"), MISSING)
         assert changes[UnchangedPage] == [(3, "why", seen_at, '"1"', "yesterday")]
 
 

@@ -15,10 +15,10 @@ from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import NewsScoreRow, OrderTotalsRow
-from crawlers.storage.schema.tables import EndedPage, NewPage, PullRow, UnchangedPage, WaitingPage
+from crawlers.storage.schema.tables import NewPage, PullRow, UnchangedPage, WaitingPage
 from crawlers.storage.streaming import AMONG
 from crawlers.storage.writer import Writer
-from tests.support.stored_rows import begin
+from tests.support.stored_rows import begin, ended_page
 
 pytestmark = pytest.mark.both_stores
 
@@ -106,10 +106,8 @@ def test_largest_facts_of_a_known_url_fit_into_its_integer(store):
 def test_retries_are_those_of_pages_that_still_wait(store):
     store.submit(ChangeSet(*(row(number, number, State.WAITING) for number in (1, 2, 3))))
     store.submit(ChangeSet(*(WaitingPage(number, *FAILED, 35.0) for number in (1, 2, 3))))
-    ended = (int(State.DONE), None, 3, 40.0, 40.0, 200, None, None, None, None, None, None, 9, None, None)
-    store.submit(ChangeSet(EndedPage(1, *ended)))
-    store.submit(ChangeSet(WaitingPage(2, *FAILED)))  # found nearer
-    store.flush()
+    store.submit(ChangeSet(ended_page(1)))
+    write(store, WaitingPage(2, *FAILED))  # found nearer
     retry = Retry(QueueEntry(43.0, 3, 3, "http://a.test/failed", 2, 1, 2, None), 35.0, 25.0)
     assert store.retries([2, 1]) == {1: [retry]}
 

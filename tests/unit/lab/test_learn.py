@@ -1,7 +1,6 @@
 """`scrapy lab learn` makes a file with which a crawl begins."""
 
 import re
-from contextlib import closing
 from functools import partial
 
 import pytest
@@ -23,13 +22,12 @@ def learn(project, lab):
     return partial(lab, project, "learn")
 
 
-def store(project, sites, **options):
-    with closing(Database(project.database_url)) as database:
-        return store_harvest(database, dict.fromkeys(sites, PAGES), **options)
+def store(database, sites, **options):
+    store_harvest(database, dict.fromkeys(sites, PAGES), **options)
 
 
-def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, project):
-    store(project, SITES)
+def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, database):
+    store(database, SITES)
     lines = learn().splitlines()
     assert lines[0] == "1 crawl, 6 sites: 240 pages, of which 240 are learnt from"
     assert lines[1] == "factors by which features of links change the reward that is expected"
@@ -43,8 +41,8 @@ def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, project):
     assert weights["url"]["news"] > 0.2 > -0.2 > weights["url"]["manua"]
 
 
-def test_file_is_replaced_only_if_the_command_names_it(learn, project, tmp_path):
-    store(project, SITES)
+def test_file_is_replaced_only_if_the_command_names_it(learn, database, tmp_path):
+    store(database, SITES)
     learn()
     file = tmp_path / "link-weights.json"
     weights = file.read_bytes()
@@ -58,16 +56,16 @@ def test_file_is_replaced_only_if_the_command_names_it(learn, project, tmp_path)
 
 
 @pytest.mark.parametrize("sites", [1, 2])
-def test_pages_of_one_or_two_sites_are_too_few(learn, project, sites):
-    store(project, SITES[:sites])
+def test_pages_of_one_or_two_sites_are_too_few(learn, database, sites):
+    store(database, SITES[:sites])
     with pytest.raises(ConfigError, match=rf"^pages of {sites} sites? were read, but weights need 3: words on fewer"):
         learn()
 
 
-def test_errors_are_reported_in_one_sentence(learn, project, tmp_path):
-    store(project, SITES[:1], name="first")
-    store(project, SITES[:1], name="graph", mission="sitegraph")
-    store(project, SITES[:1], name="hosts", reward="new_hosts")
+def test_errors_are_reported_in_one_sentence(learn, database, tmp_path):
+    store(database, SITES[:1], name="first")
+    store(database, SITES[:1], name="graph", mission="sitegraph")
+    store(database, SITES[:1], name="hosts", reward="new_hosts")
     Database(f"sqlite:///{tmp_path}/empty.sqlite").close()
     (tmp_path / "folder").mkdir()
     (tmp_path / "text.txt").write_text("text" * 500)

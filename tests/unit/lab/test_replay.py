@@ -181,8 +181,7 @@ def test_errors_are_reported_before_anything_is_done(full, lab, arguments, sente
         lab(full, "replay", "--out", "new.csv", *arguments)
 
 
-def test_crawl_that_read_nothing_can_not_be_replayed(project, lab):
-    with closing(Database(project.database_url)) as database:
-        begin(database, "http://a.test", name="extlinks", mission="extlinks")
+def test_crawl_that_read_nothing_can_not_be_replayed(project, database, lab):
+    begin(database, "http://a.test", name="extlinks", mission="extlinks")
     with pytest.raises(ConfigError, match="CRAWL=extlinks has not read a page yet; crawl first"):
         lab(project, "replay")

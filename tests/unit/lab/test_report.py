@@ -1,14 +1,12 @@
 """`scrapy lab report` shows the results of each site of a crawl, also while it runs."""
 
 import re
-from contextlib import closing
 
 import pytest
 from sqlalchemy import update
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import PullRow, site
 from tests.support.sites.server import Web, links, pages
 from tests.support.stored_rows import begin, execute, write_rows
@@ -35,12 +33,11 @@ def harvested(tmp_path_factory, new_project):
         yield project, [site.origin for site in web.sites.values()]
 
 
-def store(project, sites, pulls=(), **settings):
+def store(database, sites, pulls=(), **settings):
     """Store a crawl of *sites* sites with *pulls*: (number of the site, reward)."""
-    with closing(Database(project.database_url)) as database:
-        names = [f"http://s{n:02}.example" for n in range(sites)]
-        row = begin(database, *names, name="mine", mission="extlinks", **settings)
-        write_rows(database, *(PullRow(row.sites[n].id, 1, reward, 0.0) for n, reward in pulls))
+    names = [f"http://s{n:02}.example" for n in range(sites)]
+    row = begin(database, *names, name="mine", mission="extlinks", **settings)
+    write_rows(database, *(PullRow(row.sites[n].id, 1, reward, 0.0) for n, reward in pulls))
 
 
 def cells(output):
@@ -85,20 +82,19 @@ def test_file_has_every_site_over_time(harvested, lab):
 
 
 @pytest.mark.parametrize(("level", "text"), [(None, "read completely"), (5, "read completely down to level 5")])
-def test_site_of_which_nothing_waits_is_read_completely(project, lab, level, text):
-    store(project, 3, [(0, 1.0), (1, 2.0)], RULE="auto")
-    with closing(Database(project.database_url)) as database:
-        sites = {name: number for number, name in project.query("SELECT id, site FROM site")}
-        add_page(database, 1, sites["http://s00.example"], "http://s00.example/")
-        add_page(database, 2, sites["http://s01.example"], "http://s01.example/", state=State.WAITING)
-        execute(database, update(site).values(max_level=level))
+def test_site_of_which_nothing_waits_is_read_completely(project, database, lab, level, text):
+    store(database, 3, [(0, 1.0), (1, 2.0)], RULE="auto")
+    sites = {name: number for number, name in project.query("SELECT id, site FROM site")}
+    add_page(database, 1, sites["http://s00.example"], "http://s00.example/")
+    add_page(database, 2, sites["http://s01.example"], "http://s01.example/", state=State.WAITING)
+    execute(database, update(site).values(max_level=level))
     about = {line.split()[0]: line for line in lab(project, "report").splitlines()}
     assert about["http://s00.example"].endswith(f"  {text}")
     assert not any("read" in about[f"http://s0{n}.example"] for n in (1, 2))
 
 
-def test_only_the_busiest_of_many_sites_are_shown(project, tmp_path, lab):
-    store(project, 45, [(n, 1.0) for n in range(44) for _ in range(1 + (n > 3))], RULE="auto")
+def test_only_the_busiest_of_many_sites_are_shown(project, database, tmp_path, lab):
+    store(database, 45, [(n, 1.0) for n in range(44) for _ in range(1 + (n > 3))], RULE="auto")
     output = lab(project, "report", "--out", "sites.csv")
     assert output.count("http://") == 40
     assert "and 5 sites with fewer pages; --out FILE.csv has all" in output
@@ -107,8 +103,8 @@ def test_only_the_busiest_of_many_sites_are_shown(project, tmp_path, lab):
     assert "http://s44.example" in (tmp_path / "sites.csv").read_text()
 
 
-def test_current_yield_is_that_of_the_last_pages_of_a_site(project, lab):
-    store(project, 2, [(0, 10.0)] * 50 + [(0, 2.0)] * 50, RULE="auto")
+def test_current_yield_is_that_of_the_last_pages_of_a_site(project, database, lab):
+    store(database, 2, [(0, 10.0)] * 50 + [(0, 2.0)] * 50, RULE="auto")
     table = cells(lab(project, "report"))
     assert table["http://s00.example"][1:6] == ["100", "100.0%", "600", "6.00", "2.00"]
     assert table["http://s01.example"][1:6] == ["0", "0.0%", "0", "-", "-"]
@@ -131,7 +127,7 @@ def test_errors_are_reported_before_anything_is_done(harvested, lab, arguments, 
         lab(harvested[0], "report", "--out", "new.csv", *arguments)
 
 
-def test_error_for_a_crawl_without_pulls_says_which_crawls_have_some(project, lab):
-    store(project, 1, RULE="auto")
+def test_error_for_a_crawl_without_pulls_says_which_crawls_have_some(project, database, lab):
+    store(database, 1, RULE="auto")
     with pytest.raises(ConfigError, match="CRAWL=mine has no figures: it has just begun"):
         lab(project, "report", "--out", "new.csv")
