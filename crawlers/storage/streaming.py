@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import cast, literal, select, text
 from sqlalchemy.ext.compiler import compiles
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.compiler import SQLCompiler
 
 
-T = TypeVar("T")
 AMONG = {  # of text that is written by hand: the parameter *ids* is a list of numbers, as JSON
     "sqlite": " IN (SELECT value FROM json_each(:ids))",
     "postgresql": " IN (SELECT value::bigint FROM json_array_elements_text(CAST(:ids AS json)))",
@@ -48,17 +46,6 @@ ROWS_AT_ONCE = 2000
 # A statement may contain {c}, the collation by which text is sorted: that of code points. PostgreSQL would use the
 # database's language.
 _COLLATION = {"sqlite": "", "postgresql": 'COLLATE "C"'}
-
-
-def batches(rows: Iterable[T], size: int = ROWS_AT_ONCE) -> Iterator[list[T]]:
-    """Yield *rows* in lists of *size*; the last one may be shorter.
-
-    >>> list(batches("abc", 2))
-    [['a', 'b'], ['c']]
-    """
-    rest = iter(rows)
-    while some := list(islice(rest, size)):
-        yield some
 
 
 def streamed(connection: Connection, statement: str, **values: Any) -> Iterator[Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from crawlers.algorithms.batches import batches
 from crawlers.items import State
 from crawlers.reasons import Reason, sentence
 from crawlers.storage.redirect_chains import broken_ends, problems_of, redirect_cells
-from crawlers.storage.streaming import batches, streamed
+from crawlers.storage.streaming import streamed
 from crawlers.storage.url_counts import MIN_ERROR_STATUS
 
 if TYPE_CHECKING:

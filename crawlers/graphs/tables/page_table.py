@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.batches import batches
 from crawlers.items import State
 from crawlers.reasons import sentence
-from crawlers.storage.streaming import batches, streamed, urls_of
+from crawlers.storage.streaming import streamed, urls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

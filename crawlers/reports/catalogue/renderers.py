@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlers import reasons
+from crawlers.algorithms.batches import batches
 from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
 from crawlers.reports.histories.history import sentence
 from crawlers.storage.files.cells import clean, utc
 from crawlers.storage.files.csv_tables import ROWS_AT_ONCE, csv_text
 from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
-from crawlers.storage.streaming import batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

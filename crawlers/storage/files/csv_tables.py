@@ -6,9 +6,9 @@ import csv
 import io
 from typing import IO, TYPE_CHECKING
 
+from crawlers.algorithms.batches import batches
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.cells import guarded_cell
-from crawlers.storage.streaming import batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
