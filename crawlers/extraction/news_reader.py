@@ -17,7 +17,7 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.extraction.article.article_evidence import evidence
 from crawlers.extraction.feeds.feed_discovery import feeds_of
 from crawlers.extraction.feeds.feed_reader import looks_like_feed, read_feed
-from crawlers.extraction.response import page_of
+from crawlers.extraction.response import LARGE_BYTES, page_of
 from crawlers.items import (
     DUPLICATE,
     FEED,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from crawlers.items import Article, DocumentFingerprint
 
 PROMISING = 1.5  # log-odds from which an article is extracted although no rule classifies the URL as one
-LARGE_BYTES = 500_000  # from which a page is parsed in another thread: 20,000 links take 0.3 s
 ITEMS_AT_ONCE = 500  # of a feed, of which a sitemap has up to 50,000
 NEAREST_LEVELS = 1  # feeds are discovered on the home page and on the pages that it links to
 
@@ -91,8 +90,7 @@ class NewsReader:
         if len(response.body) < LARGE_BYTES:
             page = self._reader.read(response, page_id, level, now)
         else:
-            reader = replace(self._reader, resolver=self._reader.resolver.fresh())
-            page = await self._in_thread(partial(reader.read, response, page_id, level, now))
+            page = await self._in_thread(partial(self._reader.for_thread().read, response, page_id, level, now))
         news = replace(page.news or News(), kind=kind)
         site = self._reader.site(page.url)
         if not self._reader.holds(site):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from crawlers.errors import ConfigError
 from crawlers.items import LEASE, REDIRECT
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -145,6 +146,7 @@ class SiteSpider(Spider):
 
     def crawl_policy(self, session: CrawlSession) -> CrawlPolicy:
         """Return the policy of the mission; called once, when the crawl is open. Raises `ConfigError`."""
+        self._run = session.reader.run
         return CrawlPolicy()
 
     def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
@@ -178,10 +180,18 @@ class SiteSpider(Spider):
         return
         yield  # makes this a generator
 
-    def parse(self, response: Response) -> Iterator[Page]:
+    def parse(self, response: Response) -> Iterable[Page] | AsyncIterator[Page]:
+        from crawlers.extraction.response import LARGE_BYTES
+
         assert response.request is not None
         lease = response.request.meta[LEASE]
-        yield self._reader.read(self.web_response(response), lease.id, lease.level, time.time())
+        found = (self.web_response(response), lease.id, lease.level, time.time())
+        if len(response.body) < LARGE_BYTES or self._reader.analysis is not None:  # which learns from page to page
+            return [self._reader.read(*found)]
+        return self._read_large(partial(self._reader.for_thread().read, *found))
+
+    async def _read_large(self, read: Callable[[], Page]) -> AsyncIterator[Page]:
+        yield await self._run(read)
 
     def web_response(self, response: Response) -> WebResponse:
         """Return *response* without Scrapy."""

@@ -122,7 +122,7 @@ class NewsSpider(SiteSpider):
         )
         return policy
 
-    async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
         assert response.request is not None
         lease = response.request.meta[LEASE]
         page = await self._news.read(

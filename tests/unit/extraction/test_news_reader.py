@@ -9,8 +9,8 @@ from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.extraction.news_reader import LARGE_BYTES, PROMISING, NewsReader
-from crawlers.extraction.response import ResponseReader, WebResponse
+from crawlers.extraction.news_reader import PROMISING, NewsReader
+from crawlers.extraction.response import LARGE_BYTES, ResponseReader, WebResponse
 from crawlers.items import FEED, HOME, SITEMAP, CopyReason, State
 from crawlers.reasons import Reason
 

@@ -1,13 +1,22 @@
 """What all spiders over listed sites share: the list, the tags, and room for parts of the user's own."""
 
+import asyncio
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
+from scrapy.http import HtmlResponse, Request
 from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
+from crawlers.extraction.response import LARGE_BYTES
+from crawlers.frontier.values import Lease
+from crawlers.items import LEASE
 from crawlers.spiders.base import LIST_FIELDS, PAGE_FIELDS, link_tags, read_hosts
+from crawlers.spiders.sitegraph import SiteGraphSpider
+from crawlers.storage.reader_threads import ReaderThreads
+from tests.support.opened_crawl import crawler_of
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -53,6 +62,27 @@ class Extension:
     def closed(self, reason):
         print("closed", reason)
 '''
+
+
+def test_large_page_is_read_in_another_thread_with_the_same_result():
+    spider = SiteGraphSpider.from_crawler(crawler_of("sqlite://", SiteGraphSpider), hosts="a.test")
+    threads = ReaderThreads()
+    spider.crawl_policy(SimpleNamespace(reader=threads))
+
+    def parsed(body):
+        lease = Lease(1, 1, 1, "http://a.test/", 0, 0, 0, None, 0.0)
+        request = Request(lease.url, meta={LEASE: lease})
+        return spider.parse(HtmlResponse(lease.url, 200, {"Content-Type": "text/html"}, body.encode(), request=request))
+
+    async def only(pages):
+        (page,) = [page async for page in pages]
+        return page
+
+    (small,) = parsed(BODIES["/a"])
+    large = asyncio.run(only(parsed(f"{BODIES['/a']}<!-- {'x' * LARGE_BYTES} -->")))
+    threads.close()
+    assert (large.title, large.links, large.state) == (small.title, small.links, small.state)
+    assert large.links
 
 
 # The list
