@@ -9,7 +9,7 @@ import re
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.settings import default_settings as scrapy_defaults
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 CLASSES = {"SCHEDULER", "LOG_FORMATTER"}
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _SCRAPYS = {  # settings of Scrapy whose values are not those that their defaults suggest
     "CONCURRENT_ITEMS": Whole(least=1),
     "CONCURRENT_REQUESTS_PER_DOMAIN": Whole(least=1),
@@ -120,19 +120,13 @@ def check_settings(settings: BaseSettings) -> None:
 
     kinds = kinds_of_settings()
     typed = {name: settings.get(name) for name in settings if settings.getpriority(name) == CMDLINE}
-    texts = {name: value for name, value in typed.items() if isinstance(value, str)}
-    too_long = {
-        name: _too_long(name, value, kinds[name])
-        for name, value in texts.items()
-        if name in kinds and len(value) > kinds[name].most_chars
-    }
-    wrong = [*_wrong_texts(texts), *too_long.values()]
+    unusable = dict(_unusable_texts(typed, kinds))
     checks: list[Callable[[], object]] = [
         partial(_check, name, kind, settings)
         for name, kind in kinds.items()
-        if name not in too_long and (name in vars(defaults) or (name in typed and isinstance(kind, Number)))
+        if name not in unusable and (name in vars(defaults) or (name in typed and isinstance(kind, Number)))
     ]
-    if not wrong:  # RE2 takes valid text only
+    if not unusable:  # RE2 takes valid text only
         checks = [
             partial(url_selection, settings),
             *checks,
@@ -141,7 +135,7 @@ def check_settings(settings: BaseSettings) -> None:
             partial(use_suffix_list, settings),
             partial(_check_outputs, settings),
         ]
-    problems = [*_wrong_names(settings), *wrong]
+    problems = [*_wrong_names(settings), *unusable.values()]
     for check in checks:
         try:
             check()
@@ -219,11 +213,18 @@ def _is_given(name: str, settings: BaseSettings) -> bool:
     return name in settings and settings.getpriority(name) == CMDLINE
 
 
-def _wrong_texts(texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield values that are not valid text: a terminal may pass any bytes, but databases and file names can't."""
-    for name, value in texts.items():
-        if _SURROGATE.search(value) or ("\0" in value and name in OUTPUTS):
-            yield f"{name}={quoted(value)} is not valid text; write it in UTF-8"
+def _unusable_texts(given: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Iterator[tuple[str, str]]:
+    """Yield the settings whose texts are too long or not valid, and what is wrong.
+
+    A terminal may pass any bytes, and a file of settings may have a NUL, but databases and file names can't.
+    """
+    for name, value in given.items():
+        if not isinstance(value, str):
+            continue
+        if _NO_TEXT.search(value):
+            yield name, f"{name}={quoted(value)} is not valid text; write it in UTF-8"
+        elif name in kinds and len(value) > kinds[name].most_chars:
+            yield name, _too_long(name, value, kinds[name])
 
 
 def _too_long(name: str, value: str, kind: Kind) -> str:

@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.plurals import counted
 from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
-from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, total
+from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, sorted_by, total
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.files.parquet_files import check_parquet
 
@@ -88,6 +88,7 @@ class Command(StoreCommand):
 
 def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filters, order: str) -> Iterator[Cells]:
     """Return the cells of the rows that the filters let through, in their order or by a column."""
+    sorted_by((), report.columns, order)  # checks it before rows are read
     if not isinstance(report, ComputedReport) and order in ("", report.order):
         return (row.cells for row in rows_of(report.steps(connection, crawl_id, filters, None)))
     result = report.result(connection, crawl_id, filters)

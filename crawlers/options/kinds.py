@@ -137,8 +137,9 @@ class Choice(Text):
 
 @dataclass(frozen=True, slots=True)
 class Names(Choice):
-    """A list of such names, or of texts."""
+    """A list of such names, or of texts; with *or_numbers*, of numbers too."""
 
+    or_numbers: bool = False
     most_chars: ClassVar[int] = 100_000
 
     @property
@@ -147,11 +148,13 @@ class Names(Choice):
 
     def _problem(self, value: Any) -> str:
         items = value.split(",") if isinstance(value, str) else value
-        if not isinstance(items, (list, tuple)) or not all(isinstance(one, (str, int)) for one in items):
+        if not isinstance(items, (list, tuple)) or not all(
+            isinstance(one, (str, int) if self.or_numbers else str) for one in items
+        ):
             return ' must be a list, such as ["a", "b"]'
         texts = [str(one).strip() for one in items]
         if self.of and (unknown := sorted({*texts} - {*self.known, ""})):
-            return f" has {', '.join(map(repr, unknown[:3]))}; choose out of: {', '.join(self.known)}"
+            return f" has {', '.join(repr(one[:60]) for one in unknown[:3])}; choose out of: {', '.join(self.known)}"
         if self.like and not (texts and all(re.fullmatch(self.like, one) for one in texts)):
             return f" has no {self.says.lower()}; write some, such as {self.such}"
         return ""
@@ -183,7 +186,7 @@ class File(Text):
 
     def _problem(self, value: Any) -> str:
         try:
-            Path(value or "").exists()
+            Path("" if value is None else value).exists()
         except (OSError, TypeError) as error:
             return f" can't be a file ({error.strerror if isinstance(error, OSError) else error}); name another one"
         return ""
@@ -195,5 +198,7 @@ def kind_of(example: Any) -> Kind:
     >>> kind_of(3).problem("x")
     ' is not a whole number; write a whole number of 0 or more'
     """
-    kinds = ((bool, Switch), (int, Whole), (float, Number), (dict, Table), ((list, tuple), Names), (str, Text))
+    if isinstance(example, (list, tuple)):
+        return Names(or_numbers=True)
+    kinds = ((bool, Switch), (int, Whole), (float, Number), (dict, Table), (str, Text))
     return next((kind() for types, kind in kinds if isinstance(example, types)), Kind())

@@ -69,6 +69,7 @@ class KeptResults:
         self._ended: OrderedDict[Hashable, Outcome[Any]] = OrderedDict()
         self._bytes = 0  # of those
         self._jobs: dict[Hashable, tuple[float, threading.Event]] = {}  # since when, and what is set at their end
+        self._forgotten: set[Hashable] = set()  # keys of jobs that may have read what has changed since
         self._turns = threading.Semaphore(threads)
         self._lock = threading.Lock()
 
@@ -114,6 +115,8 @@ class KeptResults:
         """Let the result of *key* be computed again when somebody asks for it."""
         with self._lock:
             self._drop(key)
+            if key in self._jobs:
+                self._forgotten.add(key)
 
     def _drop(self, key: Hashable) -> None:
         if (ended := self._ended.pop(key, None)) is not None:
@@ -131,7 +134,9 @@ class KeptResults:
         with self._turns:
             outcome = _outcome(key, compute)
         with self._lock:
-            self._keep(key, outcome)
+            if key not in self._forgotten:
+                self._keep(key, outcome)
+            self._forgotten.discard(key)
             _, has_ended = self._jobs.pop(key)
         has_ended.set()
 

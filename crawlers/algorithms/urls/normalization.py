@@ -115,7 +115,7 @@ def named_steps(names: Iterable[str]) -> dict[str, bool]:
         elif (step := name.removeprefix("-")) in steps:
             steps[step] = step == name
         else:
-            raise ConfigError(f"URL_NORMALIZATION={name!r} is unknown; choose out of: {', '.join(STEPS)}")
+            raise ConfigError(f"URL_NORMALIZATION={name[:60]!r} is unknown; choose out of: {', '.join(STEPS)}")
     return steps
 
 

@@ -25,6 +25,7 @@ from crawlers.reports.catalogue.report import (
     parsed_cursor,
     rows_of,
     slice_of,
+    sorted_by,
     total,
 )
 from crawlers.reports.time_limit import TimeLimit
@@ -154,7 +155,8 @@ def report(request: Request) -> Response:
 
 
 def _is_whole(shown: Report, sort: str) -> bool:
-    """Return whether all rows of a report are needed to show some of them in an order."""
+    """Return whether all rows of a report are needed to show some of them in an order, which it checks first."""
+    sorted_by((), shown.columns, sort)
     return isinstance(shown, ComputedReport) or sort not in ("", shown.order)
 
 

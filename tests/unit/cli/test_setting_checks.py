@@ -79,6 +79,12 @@ def test_expressions_that_are_not_valid_text_are_refused(name, value, priority):
     str(raised.value).encode()
 
 
+@pytest.mark.parametrize("name", ["CRAWL", "DATABASE_URL", "USER_AGENT"])
+def test_text_with_a_nul_is_refused_as_a_file_of_settings_may_have_one(name):
+    with pytest.raises(ConfigError, match=rf"^{name}='sqlite:///a\\x00b' is not valid text"):
+        check_settings(project_settings(**{name: "sqlite:///a\0b"}))
+
+
 # What a person or a script may pass by mistake. Values that a setting may have are accepted, all others refused.
 GARBAGE = ["", "-1", "1e308", "nan", "inf", "garbage", "/proc/none/file", "[", "{", "a\nb\x1b[31m\0"]
 LONG = ["9" * 200_000, "x" * 200_000]

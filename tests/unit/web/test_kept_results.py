@@ -53,6 +53,15 @@ def test_result_is_computed_once(slow):
     assert one.calls == 1
 
 
+def test_result_of_what_changed_during_its_computation_is_not_kept(slow):
+    results, one = KeptResults(), slow()
+    results.get("a", one, 0)
+    results.forget("a")  # as when a site is added while the list of sites is read
+    one.may_end.set()
+    assert results.get("a", one, PATIENCE_S).is_missing
+    assert value_of(results, "a", lambda: "new") == "new"
+
+
 def test_failure_is_told_until_somebody_tries_again(caplog):
     results = KeptResults()
 

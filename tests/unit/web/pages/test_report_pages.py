@@ -7,6 +7,7 @@ import pytest
 
 from crawlers.errors import StoreError
 from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.web.pages import report_pages
 from tests.support.processes import PATIENCE_S
 
 
@@ -19,7 +20,7 @@ def first_cells(text):
     return re.findall(r"<tr><td[^>]*>(?:<a[^>]*>|<span[^>]*>)?([^<]*)", text)
 
 
-def test_computed_report_is_sorted_by_a_column_on_all_pages(browser, crawl_id):
+def test_computed_report_is_sorted_by_a_column_on_all_pages(browser, crawl_id, monkeypatch):
     path = f"/crawls/{crawl_id}/reports/deepest-pages?sort=url"
     text = browser.get(path).text
     assert 'aria-sort="ascending"><a href="?sort=-url">' in text
@@ -31,6 +32,7 @@ def test_computed_report_is_sorted_by_a_column_on_all_pages(browser, crawl_id):
     assert found == sorted(found)
     exported = browser.get(f"/crawls/{crawl_id}/reports/deepest-pages.csv?sort=url").text.splitlines()[1:]
     assert [line.split(",")[0] for line in exported] == found
+    monkeypatch.setattr(report_pages, "_outcome", None)  # so that no row can be read
     assert browser.get(f"/crawls/{crawl_id}/reports/deepest-pages?sort=x").status_code == 400
 
 
