@@ -309,8 +309,7 @@ class ScoredCrawl(RandomCrawl):
         for (site, _), row in rows.items():
             counts[site][State(row["state"])] += 1
         assert counts_of(self.frontier) == counts
-        known = self.frontier._scoring._site_of.items()
-        waiting = sum(self.scores.queue(page) != GONE for page, _ in known)
+        waiting = sum(self.scores.queue(page) != GONE for page, _ in self.frontier._scoring._site_of.items())
         assert pending_of(self.frontier) == waiting - len(self.in_flight)
         assert self.frontier.is_waiting == (waiting > 0)
 

@@ -351,8 +351,7 @@ class Workers(RuleBasedStateMachine):
             self._exit(client)
 
     def _finish(self, client):
-        waits = select(func.count()).where(page.c.state == int(State.WAITING))
-        finished = not self.database.scalar(waits)
+        finished = not self.database.scalar(select(func.count()).where(page.c.state == int(State.WAITING)))
         try:
             options = {"finished": finished, "reason": "", "now": self.now, "worker_id": client.id}
             assert crawls.end(self.database, self.crawl_id, **options)

@@ -68,8 +68,7 @@ def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine):
 
 def test_closed_site_is_forgotten(begun):
     frontier = begun.frontier
-    row = close(begun)
-    assert row == SiteRelease(begun.id, NOW, None)
+    assert close(begun) == SiteRelease(begun.id, NOW, None)
     assert (begun.lease(), frontier.has_pending, frontier.is_waiting, counts_of(frontier)) == ([], False, False, {})
     assert frontier.next_due(NOW) is frontier.best_index(NOW) is None
     assert frontier.schedule.spare(9) == []

@@ -192,8 +192,7 @@ def test_many_pages_that_wait_although_they_were_given_up_are_leased(engine, mon
     begun(site, "/x1", "/x2", "/x3", "/x4")
     site.rows()
     execute(engine.database, news_score.update().values(queue=-1))
-    again = news_site(engine, site.id)
-    assert sorted(drained(again)) == ["/x1", "/x2", "/x3", "/x4"]
+    assert sorted(drained(news_site(engine, site.id))) == ["/x1", "/x2", "/x3", "/x4"]
 
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])

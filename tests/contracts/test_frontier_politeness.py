@@ -34,8 +34,7 @@ def test_host_that_requests_a_rest_does_not_delay_others(engine):
     tired.add("/a/", "/b/")
     fresh.add("/a/", "/b/")
     first, second = frontier.lease(NOW, 2)
-    rest_until = frontier.gate(tired.id).back_off(NOW, 60.0)
-    frontier.release(first, rest_until, "status 429", failed=True)
+    frontier.release(first, frontier.gate(tired.id).back_off(NOW, 60.0), "status 429", failed=True)
     fresh.end(second)
     assert [lease.site_id for lease in frontier.lease(NOW + 1, 9)] == [fresh.id]
     fresh.end(next(iter(frontier._leases.values())))

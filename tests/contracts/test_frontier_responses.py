@@ -25,8 +25,7 @@ def test_attempts_are_requests_so_a_rejected_url_adds_none(site):
 
 def test_released_url_is_leased_again_before_its_successors(site):
     site.add("/a/", "/b/")
-    lease = site.one()
-    site.frontier.release(lease, NOW)
+    site.frontier.release(site.one(), NOW)
     assert site.paths(site.lease()) == ["/a/", "/b/"]
 
 

@@ -26,8 +26,7 @@ def order(name, weight=1.0):
 
 @pytest.mark.parametrize("name", SCORED)
 def test_leased_page_is_the_best_of_all_that_politeness_allows(engine, name):
-    way = Way(order(name), parallel=(1, 2), delays_s=(0.0, 3.0), heads=TINY)
-    ScoredCrawl(engine, way).run(150)
+    ScoredCrawl(engine, Way(order(name), parallel=(1, 2), delays_s=(0.0, 3.0), heads=TINY)).run(150)
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,7 @@ def test_crawl_with_a_time_limit_waits_while_it_is_ahead_of_its_pace(engine):
 def test_host_that_rests_for_long_is_not_waited_for(engine):
     good, poor = opened(engine, {}, {})
     (lease,) = good.frontier.lease(NOW, 1)
-    rest_until = good.frontier.gate(good.id).back_off(NOW, 300.0)
-    good.frontier.release(lease, rest_until, "status 429", failed=True)
+    good.frontier.release(lease, good.frontier.gate(good.id).back_off(NOW, 300.0), "status 429", failed=True)
     assert leased(poor, NOW) == [poor.id]
 
 

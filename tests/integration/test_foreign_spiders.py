@@ -217,8 +217,7 @@ def test_waiting_requests_survive_kill_9(tmp_path):
         assert "is resumed" in outcome.log
         assert outcome.log.count("Crawl tree is finished") == 1
         assert project.outcomes == [("finished", "finished")]
-        done = project.pages(web["site"].origin)
-        assert done == {f"/{n}": (State.DONE, "") for n in range(1, NODES + 1)}
+        assert project.pages(web["site"].origin) == {f"/{n}": (State.DONE, "") for n in range(1, NODES + 1)}
         counts = Counter(web["site"].paths)
         assert counts["/robots.txt"] == 1
         assert counts.total() < NODES + 2 * 20  # a kill costs what was not committed: parallel ones, and a batch
@@ -237,8 +236,7 @@ def test_requests_that_were_only_in_memory_fail_with_a_reason_when_the_crawl_is_
 
 def test_requests_of_a_higher_priority_go_first(project, site):
     run(project, site, "priorities", SITE_PARALLEL=1)
-    kinds = [path.split("/")[1] for path in site.paths[2:]]
-    assert kinds == ["high"] * 4 + ["middle"] * 4 + ["low"] * 4
+    assert [path.split("/")[1] for path in site.paths[2:]] == ["high"] * 4 + ["middle"] * 4 + ["low"] * 4
 
 
 def test_page_whose_callback_closes_the_spider_is_not_fetched_again(project, site):

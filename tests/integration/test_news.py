@@ -154,8 +154,7 @@ def test_every_article_becomes_one_document_and_a_later_crawl_does_not_fetch_it_
     assert run(crawl, CRAWL="again") == 0
     assert sum(path.startswith("/story-") for path in press.web["bare"].paths) == fetched
     assert documents(crawl) == all_of(press)
-    reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'stored_earlier %'")
-    assert reasons == [(2 * NEW,)]
+    assert crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'stored_earlier %'") == [(2 * NEW,)]
 
 
 def kill_at_request(crawl, press, rng):
@@ -183,8 +182,7 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
         "SELECT p.url FROM feed_item i JOIN page p ON p.key = i.key JOIN document d ON d.page_id = p.id"
     )
     assert len(set(items)) == len(items)
-    announced = {url for (url,) in items}
-    assert announced <= {url for url, _ in documents(crawl)}
+    assert {url for (url,) in items} <= {url for url, _ in documents(crawl)}
     assert crawl.query("SELECT count(*) FROM feed_item") == [(len(items),)], "each announced article is a document"
 
 

@@ -27,8 +27,7 @@ def statements(project):
     """Threads and statements of the last run; all that write are the writer's."""
     executed = recorded(project.folder)
     shutil.rmtree(project.folder / FOLDER)
-    written = {thread for thread, statement in executed if statement.startswith(WRITES)}
-    assert written == {WRITER}
+    assert {thread for thread, statement in executed if statement.startswith(WRITES)} == {WRITER}
     return executed
 
 
@@ -42,8 +41,7 @@ def test_sites_that_are_discovered_and_numbers_of_pages_are_reserved_and_written
         with Web(a=pages(ring(3, *others))) as web:
             project = Project(tmp_path, **SETTINGS, PAGE_BUDGET=12, SCOPE="all")
             assert project.run("crawl", "broad", "-a", f"hosts={web['a'].origin}").status == 0
-    executed = statements(project)
-    assert wrote(executed, "INSERT INTO site")
+    assert wrote(statements(project), "INSERT INTO site")
     assert len(project.query("SELECT * FROM site")) == 3
 
 
@@ -86,8 +84,7 @@ def test_news_are_queried_off_the_reactor_and_learnt_rules_are_written_by_the_wr
         project = Project(tmp_path, **SETTINGS, **often, NEWS_ONCE=1, EXTRACTION_PROCESSES=1, NEWS_ALARM_HOURS=0.005)
         for _ in range(2):  # the second run polls the feed again
             assert project.run("crawl", "news", "-a", "sources=sources.yaml").status == 0
-            executed = statements(project)
-            looked_up = {thread for thread, statement in executed if LOOKED_UP.search(statement)}
+            looked_up = {thread for thread, statement in statements(project) if LOOKED_UP.search(statement)}
             assert REACTOR not in looked_up
             assert any(thread.startswith(READERS) for thread in looked_up)
     assert project.query("SELECT count(*) FROM document") == [(45,)]

@@ -17,8 +17,7 @@ def test_crawl_of_another_name_leaves_the_files_of_the_first_alone(tmp_path):
     with Web(site=pages(bodies, "")) as web:
         assert "replaces" not in project.crawl(web.hosts()).log
         first = contents(result)
-        again = project.crawl(web.hosts())
-        assert "; as crawl 2, it replaces the results of crawl 1 when it ends" in again.log
+        assert "; as crawl 2, it replaces the results of crawl 1 when it ends" in project.crawl(web.hosts()).log
         bodies["/a"] = links("/", "/b")
         other = project.crawl(web.hosts(), CRAWL="other")
         assert other.status == 0, other.log

@@ -126,8 +126,7 @@ def test_two_workers_have_the_result_of_one_under_one_command(web, gate, crawl, 
     )
     assert {number for url, number in rows.items() if not url.endswith("/gate")} == {1}
     assert len(rows) == crawl.stored
-    common = _lines(crawl.folder / "logs" / "common_log.csv")
-    assert sum(line.startswith("time,") for line in common) == 1
+    assert sum(line.startswith("time,") for line in _lines(crawl.folder / "logs" / "common_log.csv")) == 1
 
 
 def _lines(path):

@@ -76,8 +76,7 @@ def _document(number, page_id, url, site_id):
 
 def add_sitemap_rows(database, crawl_id, name):
     """Store an index of the site *name*, a sitemap with the URLs `LISTED`, one that is missing, and one that waits."""
-    of_site = select(site.c.id).where(site.c.site == name, site.c.crawl_id == crawl_id)
-    site_id = database.scalar(of_site)
+    site_id = database.scalar(select(site.c.id).where(site.c.site == name, site.c.crawl_id == crawl_id))
     index = SitemapRow(
         *(site_id, url_key(f"{name}/sitemap.xml"), f"{name}/sitemap.xml", name, 0, None, SitemapState.READ, 200),
         *("sitemap index", "beyond_limits 1 0", 0, 0, 1, 0.0),

@@ -158,8 +158,7 @@ class Workers:
         limit.apply(connection, changes)
 
     def free_sites(self):
-        free = select(site.c.id).where(site.c.worker_id.is_(None)).order_by(site.c.id)
-        return self.database.scalars(free)
+        return self.database.scalars(select(site.c.id).where(site.c.worker_id.is_(None)).order_by(site.c.id))
 
     def waiting_messages(self):
         return len(self.database.rows(select(message.c.id)))
@@ -185,8 +184,7 @@ class Workers:
         place = next(name for name, one in self.site_ids.items() if one == number)
         worker.frontier.open_site(SiteRow(number, place, 1, None, 0.0), self.now)
         worker.sites.add(number)
-        root = resolve(place + "/", place + "/")
-        worker.frontier.add([Candidate(number, root)], self.now)
+        worker.frontier.add([Candidate(number, resolve(place + "/", place + "/"))], self.now)
 
     def give_up(self, worker, number):
         worker.frontier.store.submit(worker.frontier.close_site(number, self.now))

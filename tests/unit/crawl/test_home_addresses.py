@@ -89,8 +89,7 @@ def test_address_of_another_listed_site_is_not_taken(opened, other):
 def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
     crawl = opened()
     moved(crawl, lease(crawl), f"{WWW}/")
-    home = lease(crawl)
-    read(crawl, home, _own(crawl, f"{WWW}/x/"))
+    read(crawl, lease(crawl), _own(crawl, f"{WWW}/x/"))
     crawl.kill()
 
     again = opened(SiteLimits(SITE), SiteLimits(WWW))

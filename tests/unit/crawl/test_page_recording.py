@@ -17,8 +17,7 @@ OTHER = "http://b.test"
 
 def test_page_is_stored_and_its_links_wait(opened):
     crawl = opened()
-    page = crawl.end(crawl.lease(), "/a", "/a.pdf", title="Home")
-    assert page.title == "Home"
+    assert crawl.end(crawl.lease(), "/a", "/a.pdf", title="Home").title == "Home"
     assert crawl.pages() == {
         "/": (State.DONE, ""),
         "/a": (State.WAITING, ""),

@@ -40,8 +40,7 @@ def check_failure(crawl, kind, text):
 def test_bug_while_a_page_is_stored_ends_the_crawl(opened, policy, caplog):
     crawl = opened()
     policy.decides = reject
-    lease = crawl.lease()
-    crawl.end(lease)
+    crawl.end(crawl.lease())
     check_failure(crawl, FrontierError, f"{SITE}/ can't be stored: ValueError a bug; please report it")
     assert "Internal error" in caplog.messages
     assert crawl.pages()["/"] == (State.WAITING, "")

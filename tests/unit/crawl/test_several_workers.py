@@ -205,8 +205,7 @@ def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, m
     for crawl, names in ((one, "xy"), (two, "yz")):
         monkeypatch.setattr(crawl.crawl.session, "sites_elsewhere", lambda names: (set(), 2))
         (lease,) = crawl.leases()
-        found = [(target(f"http://{name}.test/"), 1) for name in names]
-        crawl.end(lease, cross_site_links=found)
+        crawl.end(lease, cross_site_links=[(target(f"http://{name}.test/"), 1) for name in names])
         crawl.crawl.session.writer.flush()
         monkeypatch.undo()
     assert sorted(one.rows("SELECT site FROM site WHERE id > 2")) == [("http://x.test",), ("http://y.test",)]

@@ -77,8 +77,7 @@ def reason_against(sites, lease):
 def show(sites, site_id, pages, level=1):
     for number in range(pages):
         one = lease(site_id, number, level)
-        page = Page(one.id, one.url, level, State.DONE, 200, content_signature=5)
-        sites.observe(one, page)
+        sites.observe(one, Page(one.id, one.url, level, State.DONE, 200, content_signature=5))
 
 
 def test_endless_part_is_cut_and_what_comes_back_is_not_asked_about(shown):

@@ -104,8 +104,7 @@ def test_messages_are_taken_up_a_few_at_a_time_as_the_policy_wants_them(begun, m
     assert mine
     assert theirs
     links = [(target(f"{theirs[0]}/{number}"), 1) for number in range(10, 15)]
-    lease = one.lease()
-    one.end(lease, cross_site_links=links)
+    one.end(one.lease(), cross_site_links=links)
     one.crawl.session.writer.flush()
     two.round()
     assert [len(some) for some in mail.got] == [2, 2, 1]

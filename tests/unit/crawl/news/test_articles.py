@@ -117,8 +117,7 @@ def test_copy_is_no_document_and_an_alternate_url_if_its_form_differs(policy, ur
 
 def test_version_of_a_document_is_not_an_alternate_url(policy):
     policy.judge("/news/1-story")
-    longer = replace(STORY, text=f"{STORY.text} more")
-    news = policy.judge("/print/1", article=longer)
+    news = policy.judge("/print/1", article=replace(STORY, text=f"{STORY.text} more"))
     assert (news.outcome, news.is_alternate_url) == ("duplicate", False)
     assert news.reason == "nearly_same_text 1"
 

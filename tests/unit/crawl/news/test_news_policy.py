@@ -38,8 +38,7 @@ def test_item_that_was_announced_before_is_not_new(runs):
     crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
     crawl.end(crawl.leases()["/a1"])
     again = runs()
-    lease = again.leases(NOW + 9 * HOUR)["/feed"]
-    again.end(lease, "/a2", "/a1", news=feed("/a2", "/a1"), now=NOW + 9 * HOUR)
+    again.end(again.leases(NOW + 9 * HOUR)["/feed"], "/a2", "/a1", news=feed("/a2", "/a1"), now=NOW + 9 * HOUR)
     assert [row.key for row in again.decision.changes[FeedItemRow]] == [target("/a2").key]
     assert again.poll("/feed") == (FEED, 0, 2)
 

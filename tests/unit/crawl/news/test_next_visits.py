@@ -51,8 +51,7 @@ def test_page_that_shows_articles_comes_back_and_one_that_shows_few_does_not(run
     crawl.end(found["/about"], "/a3")
     assert crawl.poll("/section") == (PAGE, 0, 0)
     assert crawl.poll("/about") == ()
-    due = crawl.leases(NOW + 9 * HOUR)
-    crawl.end(due["/section"], "/a1", "/a4", now=NOW + 9 * HOUR)
+    crawl.end(crawl.leases(NOW + 9 * HOUR)["/section"], "/a1", "/a4", now=NOW + 9 * HOUR)
     assert crawl.poll("/section") == (PAGE, 0, 1)
     assert crawl.slot("/a4") == (FRESH, NOW + 9 * HOUR)
 

@@ -80,8 +80,7 @@ def test_run_that_was_killed_goes_on_with_the_pages_that_are_left(runs, monkeypa
 
 
 def test_pages_are_fetched_again_within_the_explore_share_while_others_wait(runs):
-    paths = [f"/a{n}" for n in range(30)]
-    read(runs(), *paths)
+    read(runs(), *[f"/a{n}" for n in range(30)])
     crawl = runs(RULE)
     crawl.end(crawl.leases(NOW + 9 * HOUR)["/"], *(f"/c{n}" for n in range(200)), now=NOW + 9 * HOUR)
     fetched, others = 0, 0
@@ -179,8 +178,7 @@ def test_second_visit_that_fails_is_repeated_a_few_times(runs):
     crawl, at = runs(RULE), NOW
     asyncio.run(crawl.policy.divide_work(0, at_once, at))
     for _ in range(MAX_REPEATS + 1):
-        lease = crawl.leases(at)["/a1"]
-        crawl.end(lease, now=at, state=State.FAILED, status=0, reason="timeout")
+        crawl.end(crawl.leases(at)["/a1"], now=at, state=State.FAILED, status=0, reason="timeout")
         assert "/a1" not in crawl.leases(at)
         at += REPEAT_VISIT_S
     assert "/a1" not in crawl.leases(at)
