@@ -9,7 +9,7 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.bandits.turns import RoundRobin
 from crawlers.algorithms.ranking.link_features import features_of
 from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.ranking.page_orders import by_relevance, learnt
+from crawlers.algorithms.ranking.page_orders import by_link_values, by_relevance
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.queues.value_queue import ValueQueue
@@ -36,7 +36,7 @@ class Way(NamedTuple):
     links_sites: bool  # pages link to pages of other sites, and the texts of their links have a relevance
 
 
-HARVEST = Way(lambda: learnt(LinkValues()), RoundRobin, (0.0, 2.0, 600.0), links_sites=False)
+HARVEST = Way(lambda: by_link_values(LinkValues()), RoundRobin, (0.0, 2.0, 600.0), links_sites=False)
 TOPIC = Way(lambda: by_relevance(STRATEGIES["learnt"]), Best, (0.0, 0.1, 0.9), links_sites=True)
 
 

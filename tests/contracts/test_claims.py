@@ -279,14 +279,14 @@ class Workers(RuleBasedStateMachine):
         is_regular = self.now - client.beat_at < DEADLINE_S
         is_idle = not (client.leases or any(client.waiting.values()))
         at_hand = client.granted - client.started
-        is_idle = at_hand > 0 and client.started == client.started_before
-        limit = client.started if is_idle or is_idle else client.started + 2 if client.others else -1
+        has_unused = at_hand > 0 and client.started == client.started_before
+        limit = client.started if is_idle or has_unused else client.started + 2 if client.others else -1
         report = Report(
             client.id,
             self.crawl_id,
             self.budget,
             wanted_sites=SITES if is_idle else 0,
-            wanted_pulls=0 if is_idle else 2,
+            wanted_pulls=0 if has_unused else 2,
             limit=limit if self.budget else -1,
             leases=len(client.leases),
             best_index=None if is_idle else 1.0,

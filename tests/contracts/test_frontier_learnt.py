@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.link_features import feature_id, features_of
 from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
-from crawlers.algorithms.ranking.page_orders import learnt
+from crawlers.algorithms.ranking.page_orders import by_link_values
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate
@@ -72,7 +72,7 @@ def test_links_like_those_that_paid_are_followed_first(engine, way, much, little
 
 @pytest.mark.parametrize(("more", "first"), [(0.9 * CLOSE, "/first/1"), (1.1 * CLOSE, "/second/1")])
 def test_of_links_that_promise_nearly_as_much_the_oldest_is_next(engine, more, first):
-    order = learnt(LinkValues({feature_id("anchor", "", "secon"): more}))
+    order = by_link_values(LinkValues({feature_id("anchor", "", "secon"): more}))
     site = LearntSite(engine, frontier=engine.frontier(order, records_pulls=True))
     site.begin("/first/1", "/second/1")
     assert site.paths([site.one()]) == [first]
