@@ -207,7 +207,10 @@ class Browser:
         try:
             chromium = await self._chromiums.acquire()
         except Error as error:
-            raise self._failure(_first_line(error)) from error
+            if "launch" in str(error):
+                failure = FrontierError(f"Chromium can't be started: {_first_line(error)}; check RENDER_BROWSER")
+                owner_of(self._crawler).crawl.control.abort(failure, Reason.NO_BROWSER)
+            raise _failure(error) from error
         opened = _OpenedPage()
         is_usable = False
         watch = asyncio.ensure_future(self._watch(chromium, opened))
@@ -226,7 +229,7 @@ class Browser:
             is_gone = "has been closed" in str(error) or not chromium.browser.is_connected()
             if opened.has_crashed or is_gone:
                 raise self._ended(opened) from error
-            raise self._failure(_first_line(error)) from error
+            raise _failure(error) from error
         finally:
             opened.is_closing = True
             watch.cancel()
@@ -246,13 +249,6 @@ class Browser:
         if opened.has_crashed:
             return DownloadRefusedError(Reason.RENDERING_CRASH, FAILED)
         return RenderingInterruptedError(Reason.BROWSER_CLOSED)
-
-    def _failure(self, message: str) -> DownloadRefusedError:
-        """Return the error of a page for that of the browser; end the crawl if the browser does not start."""
-        if "launch" in message:
-            error = FrontierError(f"Chromium can't be started: {message}; check RENDER_BROWSER")
-            owner_of(self._crawler).crawl.control.abort(error, Reason.NO_BROWSER)
-        return DownloadRefusedError(Reason.BROWSER_FAILED.of(message[:200]), FAILED)
 
     async def _document(self, url: str, requests: SubRequests, browser: Any, opened: _OpenedPage) -> str:
         task = asyncio.current_task()
@@ -302,6 +298,11 @@ class _OpenedPage:
     is_gone = False  # its browser was closed or killed, not by us
     is_closing = False
     is_too_large = False
+
+
+def _failure(error: Exception) -> DownloadRefusedError:
+    """Return the error of a page for that of the browser, whose text may be chosen by scripts."""
+    return DownloadRefusedError(Reason.BROWSER_FAILED.of(_first_line(error)[:200]), FAILED)
 
 
 def _first_line(error: Exception) -> str:

@@ -222,6 +222,14 @@ def test_sites_are_chosen_one_by_one_keep_their_delays_and_are_refused_large_pag
         assert sum(gaps_s) > 0.5 * 0.2 * len(gaps_s)  # not all of it: the first request may have arrived late
 
 
+def test_page_on_which_the_browser_fails_does_not_end_the_crawl(crawl_of):
+    script = "Object.defineProperty(document, 'documentElement', {get() { throw new Error('no launch \\ud800\\0'); }})"
+    _, crawl = crawl_of(f"<title>x</title><script>{script}</script>", RETRY_TIMES=0)
+    ended = crawl.run()
+    assert "can't be started" not in ended.log
+    assert crawl.query("SELECT state FROM page WHERE level = 0 AND reason LIKE '%no launch%'") == [(State.FAILED,)]
+
+
 def test_browser_that_does_not_start_ends_the_crawl_with_one_sentence(tmp_path, crawl_of):
     broken = tmp_path / "chromium"
     broken.write_text("#!/bin/sh\nexit 1\n")
