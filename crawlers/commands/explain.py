@@ -43,7 +43,6 @@ class Command(StoreCommand):
         parser.add_argument("--site", help="--search: only documents of this site, host or domain")
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
-
         if len(args) != (opts.search is None):
             raise UsageError("expected one URL, or words with --search")
         with opened_store(settings) as database:

@@ -43,6 +43,8 @@ def test_wrong_address_is_an_error_in_words(browser, crawl_id, path, status, sen
         ("/crawls/1/explain?url=http://a.test/a", "result", "title: =1+1"),
         ("/crawls/1/reports/external-links/delete?site=c.test", "deletion", "Delete for good"),
         ("/sites/1/delete", "question", "Delete for good"),
+        ("/crawls/1/pictures/levels?axis=x", "data", "</table>"),
+        ("/sites", "list", "</table>"),
     ],
 )
 def test_page_of_a_result_that_takes_long_asks_for_it_again(open_panel, crawl_id, path, part, result):
