@@ -120,7 +120,7 @@ def commands_page() -> str:
 
 def _options(command: ScrapyCommand) -> list[tuple[str, str]]:
     """Return the options of a command, as `--help` prints them."""
-    command.settings = Settings()
+    command.settings = Settings({"LOG_LEVEL": SETTINGS["LOG_LEVEL"].default})
     parser = argparse.ArgumentParser(conflict_handler="resolve")
     command.add_options(parser)
     return [(_forms(one), _help(one, parser)) for one in parser._actions]
