@@ -59,7 +59,7 @@ def test_crawl_that_is_stopped_in_every_way_goes_on_to_the_result_of_an_undistur
         assert crawl.waiting > 0
 
     assert_stopped(crawl.run(EXTENSIONS='{"early.Early": 0}'), "shutdown")
-    with paced(web, 0.1):
+    with paced(web, 0.3):
         assert_stopped(crawl.run(TIMEOUT_SECONDS=1), "timeout")
         assert crawl.stored > 0
         stop = crawl.folder / "halt"  # the crawl looks for the file each second, and must not be over by then
@@ -76,7 +76,7 @@ def test_crawl_that_is_stopped_in_every_way_goes_on_to_the_result_of_an_undistur
     assert web.requests == requests
     assert crawl.states == ["interrupted"]
 
-    with paced(web, 0.01):
+    with paced(web, 0.05):
         run = crawl.start()
         until(lambda: web.requests >= requests + STOPPED_AFTER, "the request")
         run.signal(signal.SIGTERM)

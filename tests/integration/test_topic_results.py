@@ -33,8 +33,7 @@ def rows(project, name="topic"):
 
 
 def test_results_are_a_list_and_a_graph(project):
-    outcome = project.run(*LINE)
-    assert outcome.status == 0, outcome.log
+    outcome = project.run(*LINE).done()
     assert sorted(project.files()) == ["topic.gexf", "topic.pages.csv"]
     assert "topic: the similarity of its pages to the topic is 0." in outcome.log
     assert "topic: 3 pages in result/topic.pages.csv" in outcome.log

@@ -68,6 +68,5 @@ def crawl(project, strategy="", **settings):
     if strategy:
         text = json.loads((project.folder / "topic.yaml").read_text("utf-8"))
         (project.folder / "topic.yaml").write_text(json.dumps({**text, "strategy": strategy}), "utf-8")
-    ended = project.run("crawl", "topic", "-a", "topic=topic.yaml", **settings)
-    assert ended.status == 0, ended.log
+    project.run("crawl", "topic", "-a", "topic=topic.yaml", **settings).done()
     return [url for (url,) in project.query(READ, name=settings["CRAWL"])]
