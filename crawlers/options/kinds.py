@@ -160,17 +160,22 @@ class Names(Choice):
         return ""
 
 
+@dataclass(frozen=True, slots=True)
 class Table(Kind):
-    """Values by name."""
+    """Values by name; with *of_texts*, only texts."""
 
-    most_chars = 100_000
+    of_texts: bool = False
+    most_chars: ClassVar[int] = 100_000
 
     def _problem(self, value: Any) -> str:
         try:
-            is_object = isinstance(json.loads(value) if isinstance(value, str) else value, Mapping)
+            found = json.loads(value) if isinstance(value, str) else value
         except (ValueError, RecursionError):
-            is_object = False
-        return "" if is_object else ' is not an object of JSON; write {"name": value}'
+            found = None
+        if not isinstance(found, Mapping):
+            return ' is not an object of JSON; write {"name": value}'
+        is_fit = not self.of_texts or all(isinstance(one, str) for one in found.values())
+        return "" if is_fit else ' has a value that is not a text; write {"name": "text"}'
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ URLS = group(
     Setting("URL_IGNORED_PARAMETERS", _TRACKING, Names("Names of parameters"), RESULTS).says(
         "parameters that do not affect the page: tracking and sessions"
     ),
-    Setting("URL_IP_NAMES", {}, Table(), MACHINE).says("IP address -> host name that stands for it"),
+    Setting("URL_IP_NAMES", {}, Table(of_texts=True), MACHINE).says("IP address -> host name that stands for it"),
     Setting("PUBLIC_SUFFIX_LIST", "", Text("A path"), MACHINE).says(
         "a newer Public Suffix List; empty: the one that comes with the project"
     ),

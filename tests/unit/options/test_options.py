@@ -65,6 +65,7 @@ def test_names_of_registries_are_choices():
         ),
         (Text(), 5, " is not a text; write one in quotes"),
         (Text("A port", like=r"\d+", such="80"), "x", " is not a port; write for example 80"),
+        (Table(of_texts=True), {"a": None}, ' has a value that is not a text; write {"name": "text"}'),
         (Table(), "[1]", ' is not an object of JSON; write {"name": value}'),
         (File(), False, " can't be a file (expected str, bytes or os.PathLike object, not bool); name another one"),
         (File(), "x" * 300, " can't be a file (File name too long); name another one"),
