@@ -60,7 +60,7 @@ class ValueQueue:
         self._spilled: set[int] = set()  # likewise pages that were discarded, and are pushed again at once
         # Pages behind the spill limit that were pushed last: most of them rise at once, by the text of their link.
         self._recent: dict[int, tuple[QueueEntry, Features | None]] = {}
-        self._popped: set[int] = set()  # pages that the store may still call waiting although they have ended
+        self._popped: set[int] = set()  # pages that are held, or ended a moment ago: the store may call them waiting
         # The first URL, as long as nothing is queued or learnt: what that depends on, and minus its value and its id.
         self._first: tuple[tuple[int, int], tuple[float, int]] | None = None
 
@@ -227,7 +227,6 @@ class ValueQueue:
             entries = self._store.best(self._scores.table, self._site_id, self._number, self._spill_limit, limit)
         self._learning.load_features({entry.id for entry in entries} - self._popped)
         self._append(entries, limit)
-        self._popped.intersection_update(self._held)
 
     def fill(self, entries: list[QueueEntry], limit: int) -> None:
         """Begin with the foremost *limit* URLs in the store, without those that are held."""
@@ -253,5 +252,6 @@ class ValueQueue:
             missing = [one for one in self._next(LOADED) if one not in self._entries]
             self._entries.update((found.id, found) for found in self._store.entries(missing))
         self._remove(page_id)
+        self._popped.intersection_update(self._held)  # a refill waits for the others, which ended before it
         self._popped.add(page_id)
         return self._entries.pop(page_id)
