@@ -75,7 +75,7 @@ logger = logging.getLogger(__name__)
 
 
 LEAST_SILENCE_S = 2.0  # of a busy server that runs
-PULLS_PER_BEAT = 10_000  # that a rule learns before a round; they take some 0.1 s
+PULLS_PER_HEARTBEAT = 10_000  # that a rule learns before a round; they take some 0.1 s
 MOST_SITES = 100_000  # of a crawl; links to further ones are stored as external links
 # Known URLs in memory for each one that waits in memory, and for each external URL there that was rewarded:
 URLS_PER_WAITING_URL, URLS_PER_REWARDED_URL = 120, 12
@@ -170,8 +170,7 @@ class CrawlSession:
             self._site_ids = ReservedIds(self.writer, site, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve(SITE_BLOCK)  # more of them will be discovered
-            looks_back = not self.goes_by_level
-            store = SqlFrontierStore(self.database, self.writer, self.row.id, looks_back=looks_back)
+            store = SqlFrontierStore(self.database, self.writer, self.row.id, looks_back=not self.goes_by_level)
             self.frontier = QueuedFrontier(
                 store,
                 self._order,
@@ -292,12 +291,14 @@ class CrawlSession:
             return
         with self.database.read() as connection:
             last = self.members.after_pulls = workers.last_pulls(connection, self.row.id)
-        if self.row.resumed and not self.frontier.learn(self._heard(pulls_of(self.database, self.row.id, until=last))):
-            self.frontier.learn(self._heard(downloads_of(self.database, self.row.id)))  # it ran without a budget so far
+        pulls = pulls_of(self.database, self.row.id, until=last)
+        if self.row.resumed and not self.frontier.learn(self._with_heartbeats(pulls)):
+            # It ran without a budget so far.
+            self.frontier.learn(self._with_heartbeats(downloads_of(self.database, self.row.id)))
 
-    def _heard(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
+    def _with_heartbeats(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
         for number, one in enumerate(pulls):
-            if not number % PULLS_PER_BEAT:
+            if not number % PULLS_PER_HEARTBEAT:
                 self.send_heartbeat()
             yield one
 

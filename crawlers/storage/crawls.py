@@ -133,9 +133,9 @@ def begin(
         started_at = connection.execute(select(crawl.c.run_started_at).where(crawl.c.id == crawl_id)).scalar_one()
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
     in_order = tuple(sorted(rows, key=lambda row: row.id))
-    new = sum(row.is_new and row.site in sites.names for row in opened or ())
+    new = sites.names.intersection(row.site for row in opened or () if row.is_new)
     is_divided = bool(others) or command.processes > 1
-    run = (worker_id, started_at + ahead_s, len(others), is_divided, new)
+    run = (worker_id, started_at + ahead_s, len(others), is_divided, len(new))
     return CrawlRow(crawl_id, command.name, resumed, in_order, excluded, *run, has_grown)
 
 

@@ -49,10 +49,12 @@ def open_sites(
 
     With *try_again*, the home pages of unavailable sites are requested again.
     """
-    kept = [one for one in find_sites(connection, crawl_id) if one.site not in sites.names]
+    names = sites.names
+    kept = [one for one in find_sites(connection, crawl_id) if one.site not in names]
     if sites.listed:
         kept = [one for one in kept if sites.keeps is not None and sites.keeps(one)]
-    added = [one for one in sites.further if one.site not in sites.names.union(one.site for one in kept)]
+    names = names.union(one.site for one in kept)
+    added = [one for one in sites.further if one.site not in names]
     write_changes(connection, ChangeSet(*(DiscoveredSeed(one.site, f"{one.site}/") for one in added)))
     wanted = [*sites.listed, *kept, *added]
     known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}

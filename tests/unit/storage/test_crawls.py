@@ -43,6 +43,20 @@ def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_on
     assert database.scalars(select(seed.c.site)) == ["http://a.test"]
 
 
+class Sites(tuple):
+    reads = 0
+
+    def __iter__(self):
+        Sites.reads += 1
+        return super().__iter__()
+
+
+def test_list_of_many_sites_is_read_a_few_times(database):
+    begin(database, *(replace(A, site=f"http://{number}.test") for number in range(50)))
+    crawls.begin(database, replace(COMMAND, sites=SiteList(Sites([A, B]))), 6.0)
+    assert Sites.reads < 10
+
+
 @pytest.mark.parametrize(
     ("setting", "today"), [("URL_IGNORED_PARAMETERS", "['ref']"), ("URL_NORMALIZATION", "['lower_case']")]
 )
