@@ -58,7 +58,7 @@ QUERY_S = 30.0  # between two queries of the store
 PAUSE_FACTOR = 50  # the pause between two counts or queries, at least, as a multiple of the duration of the last one
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     """The *values* of a counter or gauge by those of its *label*, or its only value."""
 
     name: str
@@ -70,7 +70,7 @@ class Measured(NamedTuple):
 class Reading(NamedTuple):
     """The numbers of a crawl at one time."""
 
-    measured: tuple[Measured, ...]
+    measured: tuple[Measurement, ...]
     late_counts: tuple[int, ...]  # within each limit, and beyond all
     late_s: float
     commits: Commits
@@ -152,54 +152,54 @@ class CrawlMetrics(Collector):
         urls = {**{state.name.lower(): pages[state] for state in State}, "waiting": waiting, "leased": leases}
         waits = frontier.schedule.wait_counts()
         measured = (
-            Measured(
+            Measurement(
                 "crawlers_pages_total",
                 "Pages that ended, by state; not_modified are revisits that the server answered with 304.",
                 {state: stats.get(f"pages/{state}", 0) for state in PAGE_STATES},
                 "state",
             ),
-            Measured(
+            Measurement(
                 "crawlers_errors_total",
                 "Downloads that were refused or failed, those that are retried included, by the class of the reason.",
                 {kind: stats.get(f"errors/{kind}", 0) for kind in ErrorClass},
                 "reason",
             ),
-            Measured(
+            Measurement(
                 "crawlers_documents_total",
                 "Articles of a news crawl.",
                 {outcome: stats.get(stat, 0) for outcome, stat in DOCUMENTS.items()},
                 "outcome",
             ),
-            *(Measured(name, text, {"": stats.get(stat, 0)}) for name, stat, text in COUNTERS),
-            Measured(
+            *(Measurement(name, text, {"": stats.get(stat, 0)}) for name, stat, text in COUNTERS),
+            Measurement(
                 "crawlers_urls",
                 "URLs of the sites of this worker, by state; leased ones are in flight.",
                 urls,
                 "state",
             ),
-            Measured(
+            Measurement(
                 "crawlers_sites",
                 "Sites of this worker, by what their next download waits for.",
                 {wait.name.lower(): waits.get(wait, 0) for wait in Wait},
                 "waits_for",
             ),
-            Measured(
+            Measurement(
                 "crawlers_oldest_waiting_url_age_seconds",
                 "Age of the URL of the crawl that has waited longest since it was found; missing if none waits.",
                 {} if found_at is None else {"": max(0.0, self._crawl.clock() - found_at)},
             ),
-            Measured(
+            Measurement(
                 "crawlers_rule_decisions_total",
                 "Times that the site rule was asked for a site, by outcome.",
                 frontier.schedule.rule_decisions._asdict(),
                 "outcome",
             ),
-            Measured(
+            Measurement(
                 "crawlers_writer_queue_changes",
                 "Change sets that are submitted to the writer and not committed; a page is one.",
                 {"": writer.submitted - writer.committed},
             ),
-            Measured(
+            Measurement(
                 "crawlers_last_commit_seconds", "Duration of the writer's last transaction.", {"": commits.last_s}
             ),
         )

@@ -42,12 +42,12 @@ class CrawlPolicy:
 
     @property
     def has_more(self) -> bool:
-        """Whether further pages may have to be fetched although none waits: the crawl is not over then."""
+        """Whether the mission may still queue pages: the crawl is not over although none waits."""
         return False
 
     @property
     def is_queueing(self) -> bool:
-        """Whether further pages may have to be fetched even if none that waits now is fetched before."""
+        """Whether the mission may queue pages before any that waits now is fetched."""
         return False
 
     @property

@@ -38,7 +38,7 @@ class Rewards:
         self._paid.old.pop(site_id, None)
 
     def of(self, site_id: int, page: Page) -> Reward:
-        """Return the earnings of *page*. The caller must submit their keys, which count as rewarded now."""
+        """Return the reward of *page*. The caller must submit its keys, which count as rewarded now."""
         if page.similarity is not None and page.state is State.DONE:
             return Reward(page.similarity)
         if self._reward is None or page.state is not State.DONE or not page.external:

@@ -187,7 +187,7 @@ class UrlDiscovery:
             site.push(entry, self.head_urls)
 
     def new_targets(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:
-        """Return those of the *targets* on *site* (None: not open) that are new and may be fetched, each once.
+        """Return the new, allowed *targets* on *site* (None: not open), found on *level*, without repeats.
 
         The reasons against the others are kept for the next `discover`, so that each URL is judged once.
         """

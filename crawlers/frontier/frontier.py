@@ -47,14 +47,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.site_queue import PageQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import (
-        Candidate,
-        Decision,
-        Position,
-        Reward,
-        SeenPage,
-        SiteStart,
-    )
+    from crawlers.frontier.values import Candidate, Decision, PageVisit, Position, Reward, SiteStart
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.pulls import Pull
@@ -572,7 +565,7 @@ class QueuedFrontier:
             self._submit(ChangeSet(), now)
         return (pages[-1].priority, pages[-1].id) if len(pages) == SLICE_PAGES else None
 
-    def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
+    def fetch_again(self, site: str, pages: Iterable[PageVisit], now: float) -> None:
         """Queue fetched *pages* of a site for one more complete fetch.
 
         A scheduled revisit is due at once; a revisit in flight is followed by another one.
@@ -581,7 +574,7 @@ class QueuedFrontier:
         if its is not None:  # else the host list omits it
             self._fetch_again(its, list(pages), now)
 
-    def _fetch_again(self, site: SiteQueue, pages: Sequence[SeenPage], now: float) -> None:
+    def _fetch_again(self, site: SiteQueue, pages: Sequence[PageVisit], now: float) -> None:
         if self._scoring is None:
             return
         changes = ChangeSet()

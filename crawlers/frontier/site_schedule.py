@@ -48,9 +48,8 @@ class SiteSchedule:
 
     *pulls* has the rule, and says whether the crawl waits for the best sites: a site that sleeps then rests, as its
     rule calls it, until some time after it was opened or last leased. This bounds every wait, whatever the site waits
-    for: its delay, robots.txt, a response, or a retry. *refill* fills the empty queues of a site whose further URLs are
-    in the store.
-    With *in_order* a site sleeps while one of its nearer pages is in flight.
+    for: its delay, robots.txt, a response, or a retry. *refill* reads URLs of a site from the store into the queues
+    that need some. With *in_order* a site sleeps while one of its nearer pages is in flight.
     """
 
     def __init__(self, pulls: PullBudget, refill: Callable[[SiteQueue], None], *, in_order: bool) -> None:

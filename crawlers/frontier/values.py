@@ -194,4 +194,4 @@ class RuleDecisions(NamedTuple):
 Counts = dict[State, int]
 Position = tuple[float, int]  # priority and number of a page, among those that wait on a site
 BEFORE_ALL: Position = (float("-inf"), 0)
-SeenPage = tuple[int, str | None, float | None]  # number, reason and time of the last visit
+PageVisit = tuple[int, str | None, float | None]  # number, reason and time of the last visit

@@ -40,7 +40,7 @@ class ReservedIds:
         self._next_count = 0  # numbers in the next block
 
     def reserve(self, count: int) -> Future[range] | None:
-        """Reserve *count* or more numbers, unless as many are left; return what `take` would wait for, if anything."""
+        """Reserve *count* or more numbers, unless as many are left; return what `next_id` would wait for, or None."""
         if len(self._ids) >= count:
             return None
         if self._next is None or count > self._next_count:

@@ -176,7 +176,7 @@ class Writer:
             self._thread.join()
 
     def store_error(self, error: BaseException) -> StoreError:
-        """Return the message about *error* of the database."""
+        """Return what an *error* of the database is for callers, with its remedy."""
         if isinstance(error, StoreError):
             return type(error)(str(error))  # a new one, because an exception raised twice keeps both tracebacks
         cause = getattr(error, "orig", None) or error

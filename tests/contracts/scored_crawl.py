@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
 
 MAX_CASH_APART = 1e-9
-Name = tuple[int, int]  # of a page: its site, its number there
-Links = dict[Name, int]
 
 
 @cache
@@ -51,7 +49,7 @@ class Visited:
 
     state: State = State.WAITING
     text: int = 0  # stands for the content
-    links: Links = field(default_factory=dict)
+    links: dict = field(default_factory=dict)
     page_changes: int = 0
     link_changes: int = 0
 

@@ -46,9 +46,6 @@ class PageSpec:
     failures: int = 0
 
 
-Web = tuple[PageSpec, ...]
-
-
 @cache
 def target(way):
     return resolve(SITE + "/", SITE + VARIANTS[way.variant].format(way.page) if way.page else SITE + "/")
@@ -81,9 +78,6 @@ class Row(NamedTuple):
     level: int
     state: State
     moved_to: int | None
-
-
-Outcome = tuple[dict[int, Row], dict[tuple[int, int], int]]  # by page; number of links by (source, target)
 
 
 def expected(web, max_level):

@@ -1,9 +1,6 @@
 """OPIC as in the paper: the cash of each page and of the virtual page in dicts, distributed page by page."""
 
 import math
-from typing import Any
-
-Event = tuple[Any, ...]
 
 
 class NaiveOPIC:

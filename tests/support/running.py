@@ -6,7 +6,6 @@ import re
 import sqlite3
 from collections import Counter
 from contextlib import closing, suppress
-from typing import Any
 
 import psycopg
 
@@ -14,8 +13,6 @@ from crawlers.items import State
 from tests.support.processes import Run
 
 QUICK = {"ROBOTS_REST_SECONDS": 0}  # no test waits for a site that is never going to respond
-
-Tables = dict[str, Counter[tuple[Any, ...]]]
 
 _TABLES = {
     "page": """

@@ -1,18 +1,9 @@
 """Crawls of webs in memory, all of whose pages are known, and the PageRank against which their scores are held."""
 
 import heapq
-from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    Links = Mapping[int, Sequence[int]]
-    Vector = NDArray[np.float64]
 
 
 class Walk:

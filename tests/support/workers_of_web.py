@@ -30,7 +30,6 @@ from crawlers.storage.site_rows import SiteRow
 from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites, begin, committed, execute
 
-Name = tuple[int, int]  # place of the site, number of the page
 ROUND_S = 1.0
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.news.polls import Polls
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.values import Lease, SeenPage
+    from crawlers.frontier.values import Lease, PageVisit
     from crawlers.items import Announced
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import UnreadArticle
@@ -116,7 +116,7 @@ class Announcements:
     def fetch_again(self, pages: Sequence[UnreadArticle], now: float) -> None:
         """Fetch *pages* again that are announced, and were not read as articles since."""
         self._announce(one.key for one in pages)  # targets of redirects are announced by them
-        by_site: dict[str, list[SeenPage]] = {}
+        by_site: dict[str, list[PageVisit]] = {}
         for one in pages:
             if not one.waits:
                 by_site.setdefault(one.site, []).append((one.page_id, one.reason, one.fetched_at))

@@ -85,7 +85,7 @@ class ValueQueue:
 
     @property
     def first(self) -> tuple[float, int] | None:
-        """Minus the value and the id of the URL that comes first, unless a refill is needed; None if none waits."""
+        """Minus the value and id of the best URL in memory, which comes first unless a refill is needed; or None."""
         self._recent.clear()
         self._spilled.clear()
         if self._raised:

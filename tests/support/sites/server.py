@@ -19,9 +19,7 @@ from tests.support.connections import Connections, reset
 from tests.support.loop_thread import LoopThread
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    Handler = Callable[["Exchange"], Awaitable[None]]
+    from collections.abc import Mapping
 
 SEND_BUFFER_BYTES = 65_536  # small, so that sent bytes exceed read bytes by at most this
 

@@ -154,7 +154,7 @@ def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(opened, kind, jo
 
 
 def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(opened, monkeypatch):
-    monkeypatch.setattr(session, "PULLS_PER_BEAT", 1)
+    monkeypatch.setattr(session, "PULLS_PER_HEARTBEAT", 1)
     mission = {"page_budget": 10, "can_be_shared": False}
     first = opened(mission=mission)
     for lease in first.leases()[:3]:
