@@ -9,7 +9,7 @@ import re
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.settings import default_settings as scrapy_defaults
@@ -92,10 +92,10 @@ def check_typed(words: list[str]) -> None:
     except ValueError:
         return  # Scrapy says how to write them
     kinds = kinds_of_settings()
+    if unusable := _unusable_texts(typed, kinds):  # the name of the program is in Scrapy's first line
+        raise ConfigError("\n".join(shortened_list([*unusable.values()])))
     for name, value in typed.items():
         kind = kinds.get(name, Kind())
-        if len(value) > kind.most_chars:
-            raise ConfigError(_too_long(name, value, kind))  # the name of the program is in Scrapy's first line
         if name == "LOG_JSON" or isinstance(kind, Table):
             _check(name, kind, BaseSettings({name: value}))
         elif name == "LOG_LEVEL" and value not in logging.getLevelNamesMapping():
@@ -120,7 +120,7 @@ def check_settings(settings: BaseSettings) -> None:
 
     kinds = kinds_of_settings()
     typed = {name: settings.get(name) for name in settings if settings.getpriority(name) == CMDLINE}
-    unusable = dict(_unusable_texts(typed, kinds))
+    unusable = _unusable_texts({name: one for name, one in typed.items() if isinstance(one, str)}, kinds)
     checks: list[Callable[[], object]] = [
         partial(_check, name, kind, settings)
         for name, kind in kinds.items()
@@ -213,22 +213,19 @@ def _is_given(name: str, settings: BaseSettings) -> bool:
     return name in settings and settings.getpriority(name) == CMDLINE
 
 
-def _unusable_texts(given: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Iterator[tuple[str, str]]:
-    """Yield the settings whose texts are too long or not valid, and what is wrong.
+def _unusable_texts(given: Mapping[str, str], kinds: Mapping[str, Kind]) -> dict[str, str]:
+    """Return which texts are too long or not valid, by the name of the setting, and what is wrong.
 
     A terminal may pass any bytes, and a file of settings may have a NUL, but databases and file names can't.
     """
-    for name, value in given.items():
-        if not isinstance(value, str):
-            continue
-        if _NO_TEXT.search(value):
-            yield name, f"{name}={quoted(value)} is not valid text; write it in UTF-8"
-        elif name in kinds and len(value) > kinds[name].most_chars:
-            yield name, _too_long(name, value, kinds[name])
-
-
-def _too_long(name: str, value: str, kind: Kind) -> str:
-    return f"{name} has {len(value):,} characters; write at most {kind.most_chars:,}"
+    most = {name: kinds.get(name, Kind()).most_chars for name in given}
+    return {
+        name: f"{name} has {len(value):,} characters; write at most {most[name]:,}"
+        if len(value) > most[name]
+        else f"{name}={quoted(value)} is not valid text; write it in UTF-8"
+        for name, value in given.items()
+        if len(value) > most[name] or _NO_TEXT.search(value)
+    }
 
 
 def _check(name: str, kind: Kind, settings: BaseSettings) -> None:

@@ -210,7 +210,7 @@ class Browser:
             if "launch" in str(error):
                 failure = FrontierError(f"Chromium can't be started: {_first_line(error)}; check RENDER_BROWSER")
                 owner_of(self._crawler).crawl.control.abort(failure, Reason.NO_BROWSER)
-            raise _failure(error) from error
+            raise DownloadRefusedError(Reason.BROWSER_FAILED.of(_first_line(error)), FAILED) from error
         opened = _OpenedPage()
         is_usable = False
         watch = asyncio.ensure_future(self._watch(chromium, opened))
@@ -229,7 +229,7 @@ class Browser:
             is_gone = "has been closed" in str(error) or not chromium.browser.is_connected()
             if opened.has_crashed or is_gone:
                 raise self._ended(opened) from error
-            raise _failure(error) from error
+            raise DownloadRefusedError(Reason.BROWSER_FAILED.of(_first_line(error)), FAILED) from error
         finally:
             opened.is_closing = True
             watch.cancel()
@@ -300,10 +300,5 @@ class _OpenedPage:
     is_too_large = False
 
 
-def _failure(error: Exception) -> DownloadRefusedError:
-    """Return the error of a page for that of the browser, whose text may be chosen by scripts."""
-    return DownloadRefusedError(Reason.BROWSER_FAILED.of(_first_line(error)[:200]), FAILED)
-
-
 def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+    return str(error).strip().partition("\n")[0][:200]  # scripts of a page may choose it

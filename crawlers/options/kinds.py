@@ -137,9 +137,9 @@ class Choice(Text):
 
 @dataclass(frozen=True, slots=True)
 class Names(Choice):
-    """A list of such names, or of texts; with *or_numbers*, of numbers too."""
+    """A list of such names, or of texts: the items have one of the *types*."""
 
-    or_numbers: bool = False
+    types: tuple[type, ...] = (str,)
     most_chars: ClassVar[int] = 100_000
 
     @property
@@ -148,9 +148,7 @@ class Names(Choice):
 
     def _problem(self, value: Any) -> str:
         items = value.split(",") if isinstance(value, str) else value
-        if not isinstance(items, (list, tuple)) or not all(
-            isinstance(one, (str, int) if self.or_numbers else str) for one in items
-        ):
+        if not isinstance(items, (list, tuple)) or not all(isinstance(one, self.types) for one in items):
             return ' must be a list, such as ["a", "b"]'
         texts = [str(one).strip() for one in items]
         if self.of and (unknown := sorted({*texts} - {*self.known, ""})):
@@ -174,8 +172,8 @@ class Table(Kind):
             found = None
         if not isinstance(found, Mapping):
             return ' is not an object of JSON; write {"name": value}'
-        is_fit = not self.of_texts or all(isinstance(one, str) for one in found.values())
-        return "" if is_fit else ' has a value that is not a text; write {"name": "text"}'
+        has_others = self.of_texts and not all(isinstance(one, str) for one in found.values())
+        return ' has a value that is not a text; write {"name": "text"}' if has_others else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +201,6 @@ def kind_of(example: Any) -> Kind:
     >>> kind_of(3).problem("x")
     ' is not a whole number; write a whole number of 0 or more'
     """
-    if isinstance(example, (list, tuple)):
-        return Names(or_numbers=True)
-    kinds = ((bool, Switch), (int, Whole), (float, Number), (dict, Table), (str, Text))
+    lists = ((list, tuple), lambda: Names(types=(str, int)))
+    kinds = ((bool, Switch), (int, Whole), (float, Number), (dict, Table), lists, (str, Text))
     return next((kind() for types, kind in kinds if isinstance(example, types)), Kind())

@@ -115,8 +115,7 @@ class KeptResults:
         """Let the result of *key* be computed again when somebody asks for it."""
         with self._lock:
             self._drop(key)
-            if key in self._jobs:
-                self._forgotten.add(key)
+            self._forgotten |= {key} & self._jobs.keys()
 
     def _drop(self, key: Hashable) -> None:
         if (ended := self._ended.pop(key, None)) is not None:
