@@ -17,6 +17,7 @@ from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.inputs.text_file import shortened_list
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check
+from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.figures import COLOURS
@@ -59,7 +60,7 @@ class LoggedSite(NamedTuple):
 
     id: int
     name: str
-    availability: str | None = None  # None: available; otherwise why its home page can't be loaded
+    availability: str | None = None  # None: available; otherwise the reason why its home page can't be loaded
     max_level: int | None = None  # deepest level that is read; None: there is none
     has_work: bool = False  # something of it waits
 
@@ -126,9 +127,9 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _why_empty(log: PullLog) -> str:
-    unavailable = [f"{one.name} is not available ({one.availability})" for one in log.sites if one.availability]
-    if unavailable:
-        return ", ".join(shortened_list(unavailable))
+    missing = [f"{one.name} is not available ({sentence(one.availability)})" for one in log.sites if one.availability]
+    if missing:
+        return ", ".join(shortened_list(missing))
     return "it has just begun, or it is neither a harvest nor a topic crawl and has no PAGE_BUDGET"
 
 
@@ -153,9 +154,13 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
 
 
 def _why_left(site: LoggedSite) -> str:
-    """Return why a site is not chosen any more; "" if it may be."""
+    """Return why a site is not chosen any more; "" if it may be.
+
+    >>> _why_left(LoggedSite(1, "http://a.test", "connection_refused"))
+    '  not available: connection refused'
+    """
     if site.availability:
-        return f"  not available: {site.availability}"
+        return f"  not available: {sentence(site.availability)}"
     if site.has_work:
         return ""
     return "  read completely" + ("" if site.max_level is None else f" down to level {site.max_level}")
