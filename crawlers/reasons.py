@@ -250,14 +250,15 @@ def brief(reason: str | None) -> str:
 
 
 def is_about(reason: str | None, text: str) -> bool:
-    """Return whether a stored *reason* or the sentence of its code contains *text*, whatever the case of its letters.
+    """Return whether each word of *text* is in a stored *reason* or in the sentence of its code, whatever its case.
 
-    >>> is_about("content_type image/png", "Image"), is_about("content_type image/png", "content type")
-    (True, True)
+    >>> is_about("too_deep 10 9", "Level 10"), is_about("too_deep 10 9", "level 11")
+    (True, False)
     """
-    return text.lower() in (reason or "").lower() or code_of(reason) in codes_with(text)
+    stored, code = (reason or "").lower(), code_of(reason)
+    return all(word in stored or code in codes_with(word) for word in text.lower().split())
 
 
-def codes_with(text: str) -> list[Reason]:
-    """Return the codes with *text* in their sentences, whatever the case of its letters."""
-    return [code for code in Reason if text.lower() in _PART.sub("", code.sentence).lower()]
+def codes_with(word: str) -> list[Reason]:
+    """Return the codes with *word* in their sentences, whatever the case of its letters."""
+    return [code for code in Reason if word.lower() in _PART.sub("", code.sentence).lower()]

@@ -33,7 +33,7 @@ FEEDS = (
     Column("enabled", "enabled"),
     Column("polled_at", "last poll (UTC)", Kind.TIME),
     Column("items", "items", Kind.COUNT),
-    Column("problem", "problem"),
+    Column("problem", "problem", Kind.REASON),
 )
 ALARMS = (
     Column("crawl", "crawl"),

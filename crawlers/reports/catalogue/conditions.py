@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, String, func, or_, select
+from sqlalchemy import ColumnElement, String, and_, func, or_, select, true
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
@@ -72,8 +72,10 @@ def in_text(*columns: ColumnElement[Any]) -> Condition:
 
 
 def of_reason(column: ColumnElement[Any]) -> Condition:
-    """Return the condition that a text is part of a column of stored reasons, or of the sentences of its codes."""
-    return lambda text: or_(contains(column, text), has_reason(column, codes_with(text)))
+    """Return the condition that each word of a text is in a stored reason, or in the sentence of its code."""
+    return lambda text: and_(
+        true(), *(or_(contains(column, word), has_reason(column, codes_with(word))) for word in text.split())
+    )
 
 
 def equal(column: ColumnElement[Any]) -> Condition:
@@ -184,7 +186,7 @@ FILTERS = {
     "level": Filter("Level", "only pages of this level", partial(_whole, most=MAX_LEVEL), _TO.format(MAX_LEVEL), "N"),
     "state": Filter("State", "only URLs of this kind, such as error or not-requested", _kind, _ONE_OF),
     "status": Filter("HTTP status", "only URLs with this HTTP status", partial(_whole, most=999), _TO.format(999), "N"),
-    "reason": Filter("Reason", "only URLs with this text in the reason of their state"),
+    "reason": Filter("Reason", "only URLs with these words in the reason of their state"),
     "kind": Filter("Kind", "only feeds or alarms of this kind, such as sitemap", str.lower),
     "language": Filter("Language", "only documents in this language, such as en", str.lower, "", "CODE", "en"),
     "since": Filter("From", "only what was requested, found or raised from this time (UTC) on", _time, *_WHEN),

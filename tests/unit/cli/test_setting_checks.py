@@ -28,7 +28,7 @@ from tests.support.opened_crawl import project_settings
         ("MAXLEVEL", "did you mean MAX_LEVEL?"),
         ("page_budgt", "did you mean PAGE_BUDGET?"),
         ("depth", "Unknown setting depth; names of settings are in capitals"),
-        ("URL_LOWER_CASE", "URL_LOWER_CASE is no setting any more; URL_NORMALIZATION names steps"),
+        ("URL_LOWER_CASE", "URL_LOWER_CASE is no setting any more; URL_NORMALIZATION has its step: default,-merge_"),
     ],
 )
 def test_misspelt_and_lower_case_names_are_refused(name, message):

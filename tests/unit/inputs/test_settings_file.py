@@ -39,7 +39,7 @@ def test_settings_are_read_with_their_types(read, text, settings):
         pytest.param("TAGS = " + "[" * 50_000, ["is not valid TOML", "nested"], id="deeply nested lists"),
         ("pages = 1\n", ["unknown setting pages; did you mean PAGES?"]),
         ("[crawl]\nPAGES = 1\n", ["[crawl] is a table; write all settings at the top of the file"]),
-        ("RULE_SEED = 1\n", ["RULE_SEED is no setting any more; equal commands make equal choices"]),
+        ("RULE_SEED = 1\n", ["RULE_SEED is no setting any more; leave it out: equal commands make equal choices"]),
         ("PAGES = 1.5\n", ["PAGES='1.5' is not a whole number"]),
         ("TABLE = 5\n", ["TABLE='5' is not an object"]),
         (b"NAME = '\xff'\n", ["is not UTF-8 text", "save it as UTF-8"]),
