@@ -17,7 +17,7 @@ from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
 from crawlers.inputs.text_file import shortened_list
 from crawlers.options.file_kinds import LOG, PROCESS_NUMBER, PROFILE
-from crawlers.reasons import sentence
+from crawlers.reasons import Reason, sentence
 from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
@@ -175,9 +175,10 @@ def check_reach(database: Database, crawl_id: int, *, needs_all: bool) -> None:
     with database.read() as connection:
         missing = [f"{site}: {sentence(why)}" for site, why in unavailable_sites(connection, crawl_id)]
         is_empty = not has_pages(connection, crawl_id)
-        stopped = crawl_end(connection, crawl_id).reason in STOPPED_BY_USER
+        end = crawl_end(connection, crawl_id).reason
     reasons = f" ({'; '.join(shortened_list(missing))})" if missing else ""
-    if is_empty and not stopped:
-        raise UnreachedError(f"no page could be read{reasons}; check the addresses, then run the same command again")
+    if is_empty and end not in STOPPED_BY_USER:
+        remedy = "check the addresses" if missing or end != Reason.TIMEOUT else "set a larger TIMEOUT_SECONDS"
+        raise UnreachedError(f"no page could be read{reasons}; {remedy}, then run the same command again")
     if needs_all and missing:
         raise UnreachedError(f"FAIL_ON_UNAVAILABLE: sites are not available{reasons}; everything else is stored")

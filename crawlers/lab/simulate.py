@@ -57,7 +57,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     by_suite = {name: [web for web in measured if web.suite == name] for name in suites}
     tables = {name: compare(webs, SUITES[name].groups) for name, webs in by_suite.items()}
     for name, rows in tables.items():
-        print(f"{name}: {len(by_suite[name])} webs, {budget} pages each\n{_table(rows)}\n")
+        print(f"{name}: {counted(len(by_suite[name]), 'web')}, {budget} pages each\n{_table(rows)}\n")
     if opts.out:
         _write(Path(opts.out), measured, budget)
         print(f"{opts.out}: {len(measured)} webs")
