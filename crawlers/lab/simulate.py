@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.plurals import counted
 from crawlers.cli.project_command import whole_number
 from crawlers.extraction.pool import environment
 from crawlers.inputs.rule_settings import rule_options
