@@ -38,7 +38,7 @@ from bench.scale.panel_walk import FILTER, ORDER, PAGE, TABLE, asked
 from crawlers.storage.database import Database
 from crawlers.storage.queries import crawl_numbered
 from crawlers.web.app import panel
-from crawlers.web.kept_results import KeptResults
+from crawlers.web.cached_results import CachedResults
 from crawlers.web.serving import access_on
 from crawlers.web.starting import LocalStarter
 from tests.support.services import fresh_database, running_postgresql
@@ -101,7 +101,7 @@ class Measurement:
     def _forget(self) -> None:
         """Forget all results, and what is in memory of the store."""
         shown: Panel = self._app.state.panel
-        self._app.state.panel = replace(shown, results=KeptResults())
+        self._app.state.panel = replace(shown, results=CachedResults())
         shown.database.engine.dispose()
         if shown.database.path is not None:
             with shown.database.path.open("rb") as file:

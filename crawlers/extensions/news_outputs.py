@@ -15,7 +15,7 @@ from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.options.file_kinds import RESULT
 from crawlers.reports.document_parquet import write_documents
 from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
-from crawlers.reports.pictures.picture import Wanted
+from crawlers.reports.pictures.picture import PictureRequest
 from crawlers.reports.pictures.picture_file import draw_pictures
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.crawl_settings import settings_of
@@ -59,7 +59,7 @@ class NewsChart:
         if last is None:
             return []
         path = owner_of(self._crawler).result_folder() / FILE_NAME
-        wanted = Wanted(crawl, crawl_rules(settings_of(database, crawl.id)))
+        wanted = PictureRequest(crawl, crawl_rules(settings_of(database, crawl.id)))
         with database.read() as connection:
             draw_pictures(path, connection, wanted, (Iterations(), UsefulShare(), Days()))
         logger.info("%s; drawn in %s", last, path)

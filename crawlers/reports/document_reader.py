@@ -33,7 +33,7 @@ class Version(NamedTuple):
     stored_at: float
 
 
-class ReadDocument(NamedTuple):
+class DocumentView(NamedTuple):
     """A document in the version that was chosen, whose title, text and time of publication are in the *row*."""
 
     row: DocumentRow
@@ -50,7 +50,7 @@ class ReadDocument(NamedTuple):
 
 def read_document(
     connection: Connection, crawl_id: int, number: int, version: int | None, is_over: Callable[[], bool]
-) -> ReadDocument | None:
+) -> DocumentView | None:
     """Return the document of the page with that *number*, in its latest version unless one is named.
 
     None if the crawl has no such document or version. The search for copies ends when the time *is_over*.
@@ -69,7 +69,7 @@ def read_document(
     if row is None:
         return None
     parts = select(content_rule.c.part, content_rule.c.selector).where(content_rule.c.domain == rule_domain(name))
-    return ReadDocument(
+    return DocumentView(
         row,
         paragraphs_of(row.text[:MAX_CHARS]),
         len(row.text) > MAX_CHARS,

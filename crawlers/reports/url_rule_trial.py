@@ -45,7 +45,7 @@ class Decision(NamedTuple):
     deciding: StoredRule | None  # one that forbids, or that of the highest weight; None: it matches none
 
 
-class Tried(NamedTuple):
+class TrialUrl(NamedTuple):
     """A stored URL, and whether it is known to be a document, or to be none; None: it was not read."""
 
     url: str
@@ -56,10 +56,10 @@ class Sample:
     """The first of some URLs, and the number of all and of their kinds; those that were not read are of neither."""
 
     def __init__(self) -> None:
-        self.first: list[Tried] = []
+        self.first: list[TrialUrl] = []
         self.number = self.documents = self.others = 0
 
-    def add(self, one: Tried) -> None:
+    def add(self, one: TrialUrl) -> None:
         """Count a URL."""
         self.number += 1
         self.documents += one.is_document is True
@@ -176,7 +176,7 @@ def latest_sites(connection: Connection, domain: str) -> list[int]:
     return [site_id for site_id, name in latest if is_in_domain(name, domain)]
 
 
-def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Iterator[Tried]:
+def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Iterator[TrialUrl]:
     left = most
     for state in _STATES:
         for site_id in site_ids:
@@ -191,6 +191,6 @@ def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Itera
                 left -= 1
                 is_earlier = code_of(reason) is Reason.STORED_EARLIER
                 is_document = number is not None or is_earlier
-                yield Tried(url, is_document if is_document or state is State.DONE else None)
+                yield TrialUrl(url, is_document if is_document or state is State.DONE else None)
             if not left:
                 return

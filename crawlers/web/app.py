@@ -16,8 +16,8 @@ from starlette.staticfiles import StaticFiles
 
 from crawlers.errors import CrawlersError
 from crawlers.web import pages
+from crawlers.web.cached_results import CachedResults
 from crawlers.web.guard import Guard
-from crawlers.web.kept_results import KeptResults
 from crawlers.web.panel import Panel
 from crawlers.web.templating import compile_templates, error_page
 
@@ -33,7 +33,7 @@ SMALLEST_COMPRESSED = 1000  # bytes
 
 
 def panel(
-    database: Database, access: Access, starter: Starter, folder: Path, results: KeptResults | None = None
+    database: Database, access: Access, starter: Starter, folder: Path, results: CachedResults | None = None
 ) -> Starlette:
     """Return the ASGI application of the panel of *database* for those whom *access* lets in.
 
@@ -52,5 +52,5 @@ def panel(
     )
     # Not as a middleware: Starlette handles `Exception` in front of all of these, and so without the guard's headers.
     app.middleware_stack = Guard(app.build_middleware_stack(), access)
-    app.state.panel = Panel(database, access, starter, folder, results or KeptResults())
+    app.state.panel = Panel(database, access, starter, folder, results or CachedResults())
     return app

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from crawlers.reports.time_limit import TimeLimit
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
+    from crawlers.web.cached_results import CachedResults
     from crawlers.web.guard import Access
-    from crawlers.web.kept_results import KeptResults
     from crawlers.web.starting import Starter
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Panel:
     access: Access
     starter: Starter
     folder: Path
-    results: KeptResults
+    results: CachedResults
     turns: Semaphore = field(default_factory=lambda: Semaphore(FILES_AT_ONCE))  # see `downloads.sends_file`
 
 

@@ -93,7 +93,7 @@ class Report(ABC):
     conditions: ClassVar[Mapping[str, Condition]] = {}  # of filters, by their names
     scope: ClassVar[frozenset[str]] = frozenset({"site"})  # further filters that it obeys
     cursor_ranges: ClassVar[Ranges]  # of the numbers of a cursor: beyond them, PostgreSQL has no such values
-    states: ClassVar[Sequence[State]] = ()  # of the pages that it walks through, see `PageWalk`; empty: it does not
+    states: ClassVar[Sequence[State]] = ()  # of the pages that it walks through, see `PageReport`; empty: it does not
     link_kind: ClassVar[str] = ""  # external, internal or bad: of its rows, links that may be deleted
     missions: ClassVar[frozenset[str]] = frozenset()  # whose crawls it is about; empty: all of them
     most: ClassVar[int] = MOST_ROWS  # of its rows that are computed or sorted together

@@ -102,7 +102,7 @@ def _history(
     with database.read() as connection:
         for target in targets:
             if (row := _page(connection, crawl, target)) is not None:
-                return _Known(connection, crawl, target, row, rules, now).history(is_over)
+                return _PageHistory(connection, crawl, target, row, rules, now).history(is_over)
         for target in targets:
             if (found := _external(connection, crawl, target, rules, is_over)) is not None:
                 return found
@@ -167,7 +167,7 @@ def possible_targets(database: Database, crawl: NamedCrawl, text: str, options: 
     return [addresses.of_site(one) for one in targets if one.site in sites or "." in one.site]
 
 
-class _Known:
+class _PageHistory:
     """The history of a page of the crawl."""
 
     def __init__(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.iteration_counts import Iteration
     from crawlers.reports.histories.history import Said
-    from crawlers.reports.pictures.picture import Wanted
+    from crawlers.reports.pictures.picture import PictureRequest
 
 BARS = 120
 MAX_DAYS = 365
@@ -36,7 +36,7 @@ class _NewsPicture(Picture):
 
     axes = (_NUMBER,)
 
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+    def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         counted = select(iteration.c.number).where(iteration.c.crawl_id == wanted.crawl.id)
         return connection.execute(counted.limit(1)).first() is not None
 
@@ -60,7 +60,7 @@ class Iterations(_NewsPicture):
     )
     mark = Mark.BARS
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         bars, width, notes = _bars(connection, wanted.crawl.id)
         series = (
             Series("fit", tuple(bar.fit for bar in bars), Tone.GOOD),
@@ -81,7 +81,7 @@ class UsefulShare(_NewsPicture):
         "early."
     )
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         bars, width, notes = _bars(connection, wanted.crawl.id)
         y = Axis("share", "documents per download", Kind.DECIMAL)
         shares = Series("new documents per download", tuple(bar.useful_share for bar in bars), Tone.GOOD)
@@ -102,7 +102,7 @@ class Days(_NewsPicture):
     mark = Mark.BARS
     axes = (_DAY,)
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         stored = {day.began_at: day.documents for day in stored_days(connection, wanted.crawl.id)}
         y = Axis("documents", "new documents")
         if not stored:

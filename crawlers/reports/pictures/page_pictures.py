@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from crawlers.reports.pictures.picture import Wanted
+    from crawlers.reports.pictures.picture import PictureRequest
 
 BARS = 120
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400)
@@ -30,12 +30,12 @@ _UNITS: tuple[tuple[int, Callable[[int], Count]], ...] = (
 )
 
 
-def _is_of(wanted: Wanted) -> ColumnElement[bool]:
+def _is_of(wanted: PictureRequest) -> ColumnElement[bool]:
     sites = select(site.c.id).where(is_wanted_site(wanted.crawl.id, Filters(site=wanted.site)))
     return page.c.site_id.in_(sites)
 
 
-def _in_order(connection: Connection, wanted: Wanted) -> ColumnElement[bool]:
+def _in_order(connection: Connection, wanted: PictureRequest) -> ColumnElement[bool]:
     """As `_is_of`; the pages of many sites are read in the order of the table: + 0 hides the index of their sites.
 
     By that index, each page would be looked up alone: of 10^6 pages, that takes several times as long.
@@ -53,7 +53,7 @@ class _PagePicture(Picture):
     mark = Mark.BARS
     has_sites = True
 
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+    def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         # By its sites: else PostgreSQL would read the pages of all crawls until it met one of this.
         is_wanted = is_wanted_site(wanted.crawl.id, Filters(site=wanted.site))
         with_pages = select(site.c.id).where(is_wanted, exists().where(page.c.site_id == site.c.id))
@@ -75,7 +75,7 @@ class Levels(_PagePicture):
         (N_("waiting"), Tone.REST, (State.WAITING,)),
     )
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         statement = (
             select(page.c.level, page.c.state, func.count()).where(_is_of(wanted)).group_by(page.c.level, page.c.state)
         )
@@ -111,7 +111,7 @@ class HttpStates(_PagePicture):
         (N_("no response"), Tone.REST, 0),
     )
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         # A page without a response has no time of it.
         at = func.coalesce(page.c.fetched_at, page.c.state_at)
         ended = [int(state) for state in (State.DONE, State.MOVED, State.REFUSED, State.FAILED)]

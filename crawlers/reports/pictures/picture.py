@@ -74,7 +74,7 @@ class Drawing(NamedTuple):
     notes: tuple[Said, ...] = ()  # what is not shown, and how it was counted
 
 
-class Wanted(NamedTuple):
+class PictureRequest(NamedTuple):
     """Of which crawl a picture is wanted, as its *rules* say, and what a reader has chosen."""
 
     crawl: NamedCrawl
@@ -94,14 +94,14 @@ class Picture(ABC):
     has_sites: ClassVar[bool] = False  # whether it can show a single site
 
     @abstractmethod
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+    def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         """Return whether the store has values for it, as far as this can be told within milliseconds."""
 
     @abstractmethod
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         """Return its values, which are none if there is nothing to be drawn yet. Raises `StoreError`."""
 
-    def axis(self, wanted: Wanted) -> Axis:
+    def axis(self, wanted: PictureRequest) -> Axis:
         """Return the horizontal axis that the reader has chosen, or else the first one."""
         return next((one for one in self.axes if one.name == wanted.axis), self.axes[0])
 

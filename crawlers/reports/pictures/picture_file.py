@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sqlalchemy import Connection
 
-    from crawlers.reports.pictures.picture import Drawing, Picture, Wanted
+    from crawlers.reports.pictures.picture import Drawing, Picture, PictureRequest
 
 WIDTH, HEIGHT = 8.0, 2.8  # inches of a picture
 BAR_SHARE = 0.85  # of the distance between bars
@@ -29,7 +29,7 @@ _TONES = {
 }
 
 
-def draw_pictures(path: Path, connection: Connection, wanted: Wanted, pictures: Sequence[Picture]) -> None:
+def draw_pictures(path: Path, connection: Connection, wanted: PictureRequest, pictures: Sequence[Picture]) -> None:
     """Draw those of *pictures* that have values as *path*; raises as `figure`."""
     drawn = [(one, drawing) for one in pictures if (drawing := one.drawing(connection, wanted)).series]
     with figure(path, WIDTH, HEIGHT * len(drawn)) as made:

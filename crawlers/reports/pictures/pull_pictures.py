@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Subquery
 
     from crawlers.reports.histories.history import Said
-    from crawlers.reports.pictures.picture import Wanted
+    from crawlers.reports.pictures.picture import PictureRequest
 
 MAX_REPLAYED = 200_000  # pulls: some seconds of one processor
 _PAGES_OF_ALL = Axis("pages", "pages read of all sites")
@@ -93,7 +93,7 @@ def _samples(connection: Connection, numbered: Subquery, sites: _Sites, every: i
     yield _Sample(pulls, at, own)
 
 
-def _sites(connection: Connection, wanted: Wanted) -> _Sites:
+def _sites(connection: Connection, wanted: PictureRequest) -> _Sites:
     number = func.count().label("number")
     counted = (
         select(pull.c.site_id, number)
@@ -120,12 +120,12 @@ class LinksFound(Picture):
     about = "What each rule found with a number of pages, in this crawl and in the latest others of the same sites."
     axes = (PAGES_READ,)
 
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+    def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         if wanted.crawl.mission != "extlinks":  # others have no rewards
             return False
         return has_pulls(connection, wanted.crawl.id)
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         reward = recorded(connection, wanted.crawl.id, "REWARD").get("REWARD") or "new_links"
         y = Axis("found", _REWARDS.get(reward, _REWARDS["links"]))
         compared = _crawls_of_same_sites(connection, wanted.crawl.id, reward)
@@ -146,7 +146,7 @@ class _PullPicture(Picture):
     axes = (TIME, _PAGES_OF_ALL)
     has_sites = True
 
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+    def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         return has_pulls(connection, wanted.crawl.id)
 
 
@@ -157,7 +157,7 @@ class Pulls(_PullPicture):
     title = "Pages read of each site"
     about = "How many pages the rule chose from each site in the course of the crawl; steep curves are its favourites."
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         axis, y = self.axis(wanted), Axis("own_pages", "pages read of the site")
         (pulls, numbered), sites = _numbered(connection, wanted.crawl.id), _sites(connection, wanted)
         if not sites.names:
@@ -178,11 +178,11 @@ class Indices(_PullPicture):
         "What the rule expected of the next page of each site: it chooses the site with the highest index that is due."
     )
 
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+    def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         rule = wanted.rules.new_rule()
         return rule is not None and rule.has_index and super().is_stored(connection, wanted)
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         axis, y = self.axis(wanted), Axis("index", "index of the rule", Kind.DECIMAL)
         (pulls, numbered), sites = _numbered(connection, wanted.crawl.id), _sites(connection, wanted)
         rule = wanted.rules.new_rule()

@@ -21,7 +21,7 @@ from crawlers.storage.schema.tables import page, pull, site
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
-    from crawlers.reports.pictures.picture import Wanted
+    from crawlers.reports.pictures.picture import PictureRequest
 
 LOOKED_UP_SITES = 10
 LOOKED_UP = 1000  # pages that were read: nearly all of them have a value
@@ -35,7 +35,7 @@ class _TopicPicture(Picture):
     y: ClassVar[Axis]
     _value: ClassVar[ColumnElement[float]]
 
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+    def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         if wanted.crawl.mission != "topic":
             return False
         # By its sites: else PostgreSQL would read the pages of all crawls until it met those of this.
@@ -47,7 +47,7 @@ class _TopicPicture(Picture):
         valued = select(topic_page.c.page_id).join(read, read.c.id == topic_page.c.page_id)
         return connection.execute(valued.limit(1)).first() is not None
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         number = func.row_number().over(order_by=(page.c.fetched_at, page.c.id)).label("number")
         read = (
             select(number, self._value.label("value"))
@@ -111,7 +111,7 @@ class Importance(Picture):
     )
     axes = (Axis("pages", "different pages read"),)
 
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+    def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         of_crawl = order_totals.c.crawl_id == wanted.crawl.id
         return (
             recorded(connection, wanted.crawl.id, "ORDER").get("ORDER") in KEEPERS
@@ -119,7 +119,7 @@ class Importance(Picture):
             and has_pulls(connection, wanted.crawl.id)
         )
 
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+    def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         y = Axis("share", "share of all importance", Kind.DECIMAL)
         totals = totals_of(connection, wanted.crawl.id)
         if totals is None:

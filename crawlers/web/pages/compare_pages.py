@@ -67,7 +67,7 @@ COLUMNS = {
 }
 
 
-class Compared(NamedTuple):
+class CrawlPair(NamedTuple):
     """Two crawls, the earlier one first, and their sites."""
 
     before: NamedCrawl
@@ -75,7 +75,7 @@ class Compared(NamedTuple):
     sites: list[ComparedSite]
 
 
-class Shown(NamedTuple):
+class RowChoice(NamedTuple):
     """Which rows a reader wants to see."""
 
     rows: str = PAGES  # or LINKS
@@ -177,7 +177,7 @@ def _chosen(request: Request, crawl: NamedCrawl, others: list[RelatedCrawl]) -> 
     return next((one for one in earlier or sharing if one.shared_sites == most), None)
 
 
-def _compared(database: Database, crawl: NamedCrawl, chosen: RelatedCrawl) -> Compared:
+def _compared(database: Database, crawl: NamedCrawl, chosen: RelatedCrawl) -> CrawlPair:
     before, after = sorted((crawl, numbered_crawl(database, chosen.id)), key=lambda one: one.id)
     if before.is_foreign or after.is_foreign:
         raise ConfigError(
@@ -185,10 +185,10 @@ def _compared(database: Database, crawl: NamedCrawl, chosen: RelatedCrawl) -> Co
         )
     if not chosen.shared_sites:
         raise ConfigError(f"the {before} and the {after} have no site in common; choose another crawl")
-    return Compared(before, after, compared_sites(sites_of(database, before.id), sites_of(database, after.id)))
+    return CrawlPair(before, after, compared_sites(sites_of(database, before.id), sites_of(database, after.id)))
 
 
-def _of(request: Request) -> Compared:
+def _of(request: Request) -> CrawlPair:
     """Return the crawls that a file is about."""
     crawl, database = crawl_of(request), panel_of(request).database
     chosen = _chosen(request, crawl, related_crawls(database, crawl.id))
@@ -197,23 +197,23 @@ def _of(request: Request) -> Compared:
     return _compared(database, crawl, chosen)
 
 
-def _key(compared: Compared) -> tuple[str, int, str, int, str]:
-    """Return what a kept comparison depends on: when a crawl ends or goes on, it is computed again."""
+def _key(compared: CrawlPair) -> tuple[str, int, str, int, str]:
+    """Return what a cached comparison depends on: when a crawl ends or goes on, it is computed again."""
     before, after = compared.before, compared.after
     return ("comparison", before.id, before.state, after.id, after.state)
 
 
-def _shown(request: Request) -> Shown:
-    given = {name: request.query_params.get(name, "").strip() for name in Shown._fields}
+def _shown(request: Request) -> RowChoice:
+    given = {name: request.query_params.get(name, "").strip() for name in RowChoice._fields}
     known = {"rows": (PAGES, LINKS), "change": (APPEARED, VANISHED, CHANGED), "kind": ("internal", "external")}
     for name, words in known.items():
         if given[name] and given[name] not in words:
             raise ConfigError(f"{name}={given[name]!r} must be one of: {', '.join(words)}")
     parsed_filters({"text": given["text"]}, ("text",))  # which checks it
-    return Shown(**{**given, "rows": given["rows"] or PAGES})
+    return RowChoice(**{**given, "rows": given["rows"] or PAGES})
 
 
-def _rows(lists: ChangeLists, shown: Shown) -> Sequence[Cells]:
+def _rows(lists: ChangeLists, shown: RowChoice) -> Sequence[Cells]:
     """Return the rows that *shown* lets through, in its order."""
     found: Sequence[PageChange | LinkChange] = lists.pages if shown.rows == PAGES else lists.links
     if shown.change or shown.text or shown.kind:
@@ -221,7 +221,7 @@ def _rows(lists: ChangeLists, shown: Shown) -> Sequence[Cells]:
     return sorted_by(found, COLUMNS[shown.rows], shown.sort)
 
 
-def _is_shown(row: PageChange | LinkChange, shown: Shown) -> bool:
+def _is_shown(row: PageChange | LinkChange, shown: RowChoice) -> bool:
     if shown.change and row.change != shown.change:
         return False
     texts: tuple[str, ...]

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from crawlers.reports.time_limit import TimeLimit
     from crawlers.storage.queries import NamedCrawl
     from crawlers.storage.worker_queries import SiteLine
-    from crawlers.web.kept_results import Outcome
+    from crawlers.web.cached_results import Outcome
     from crawlers.web.panel import Panel
     from crawlers.web.starting import Job
 

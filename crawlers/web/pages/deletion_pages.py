@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from crawlers.reports.catalogue.report import Cursor, Report, Row, Step
     from crawlers.storage.queries import NamedCrawl
-    from crawlers.web.kept_results import Outcome
+    from crawlers.web.cached_results import Outcome
 
 ROW = "row"  # the name of the check boxes
 CHOSEN = "chosen"  # the form with the check boxes was sent
@@ -44,7 +44,7 @@ SEARCH_S = 0.25  # for the rows of one
 DELETE_S = 3.0  # then the page says how many were deleted, and goes on
 
 
-class Asked(NamedTuple):
+class LinkDeletion(NamedTuple):
     """Which links of a crawl are to be deleted: those *chosen*, or else all that the filters show."""
 
     request: Request
@@ -95,21 +95,21 @@ def delete(request: Request, form: FormData) -> Response:
     return _page(asked, deleted=deleted, following=following, is_done=not following)
 
 
-def _search(asked: Asked, after: Cursor | None, most: int, limit_s: float) -> Step:
+def _search(asked: LinkDeletion, after: Cursor | None, most: int, limit_s: float) -> Step:
     """Return the next links, at most *most*, as far as they are found within *limit_s* seconds."""
     is_over = TimeLimit(limit_s)
     with panel_of(asked.request).database.read() as connection:
         return slice_of(asked.report.steps(connection, asked.crawl.id, asked.filters, after), most, is_over)
 
 
-def _remove(asked: Asked, cursors: Sequence[Cursor]) -> int:
+def _remove(asked: LinkDeletion, cursors: Sequence[Cursor]) -> int:
     if not cursors:
         return 0
     keys, database = [link_key(cursor) for cursor in cursors], panel_of(asked.request).database
     return remove_links(database, asked.crawl.id, asked.report.link_kind, keys, time.time())
 
 
-def _count(asked: Asked) -> Outcome[tuple[int, bool, list[Row]]]:
+def _count(asked: LinkDeletion) -> Outcome[tuple[int, bool, list[Row]]]:
     """Return how many links the filters show, whether there may be more, and the first of them, as of lately.
 
     Their pages may be many, with few such links.
@@ -126,7 +126,7 @@ def _count(asked: Asked) -> Outcome[tuple[int, bool, list[Row]]]:
     return panel.results.get(key, compute, share=COUNT_SHARE)
 
 
-def _rows_at(asked: Asked) -> list[Row]:
+def _rows_at(asked: LinkDeletion) -> list[Row]:
     """Return the first rows that were chosen: each is the first one after the cursor before it."""
     some = asked.chosen[:SAMPLE]
     with panel_of(asked.request).database.read() as connection:
@@ -138,7 +138,7 @@ def _rows_at(asked: Asked) -> list[Row]:
     return list(found.values())
 
 
-def _page(asked: Asked, status: int = 200, **values: object) -> Response:
+def _page(asked: LinkDeletion, status: int = 200, **values: object) -> Response:
     database, crawl = panel_of(asked.request).database, asked.crawl
     with database.read() as connection:
         working = crawls_with_workers(database, connection, crawls.c.id == crawl.id)
@@ -157,7 +157,7 @@ def _page(asked: Asked, status: int = 200, **values: object) -> Response:
     )
 
 
-def _asked(request: Request, texts: Mapping[str, str], rows: Sequence[str]) -> Asked:
+def _asked(request: Request, texts: Mapping[str, str], rows: Sequence[str]) -> LinkDeletion:
     """Return what is asked for by the filters *texts* and the chosen *rows*. Raises `HTTPException`, `ConfigError`."""
     report = REPORTS.get(request.path_params["report"])
     if report is None or not report.link_kind:
@@ -168,7 +168,7 @@ def _asked(request: Request, texts: Mapping[str, str], rows: Sequence[str]) -> A
     if len(chosen) < len(cursors) or len(cursors) > MOST_ROWS:
         raise HTTPException(400, f"Choose at most {MOST_ROWS} links in the table.")
     given = {name: texts[name].strip() for name in FILTERS if texts.get(name, "").strip()}
-    return Asked(request, crawl_of(request), report, given, parsed_filters(given, report.filters), chosen)
+    return LinkDeletion(request, crawl_of(request), report, given, parsed_filters(given, report.filters), chosen)
 
 
 PATH = "/crawls/{crawl:int}/reports/{report}/delete"

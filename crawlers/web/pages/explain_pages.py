@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from crawlers.reports.histories.history import History, Subject
     from crawlers.storage.queries import NamedCrawl
-    from crawlers.web.kept_results import Outcome
+    from crawlers.web.cached_results import Outcome
 
 ROWS = 50
 SEARCH_S = 0.1  # then the page shows what was found, and the browser searches on by itself

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.table import Cells
     from crawlers.reports.time_limit import TimeLimit
     from crawlers.storage.queries import NamedCrawl
-    from crawlers.web.kept_results import Outcome
+    from crawlers.web.cached_results import Outcome
 
 LISTED_SITES = 200  # other sites are found by a URL
 SITES_SHARE = 0.1  # of the time, in which the sites of a crawl are listed anew
@@ -178,7 +178,7 @@ def _wanted(request: Request, crawl: NamedCrawl, sites: list[str]) -> tuple[MapR
 
 
 def _key(crawl: NamedCrawl, wanted: MapRequest) -> tuple[int, str, MapRequest]:
-    """Return what a kept map depends on: when a crawl ends or goes on, its maps are computed again."""
+    """Return what a cached map depends on: when a crawl ends or goes on, its maps are computed again."""
     return (crawl.id, crawl.state, wanted)
 
 

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.conditions import MAX_CHARS, Filters, wanted_sites
-from crawlers.reports.pictures.picture import Wanted, table_of
+from crawlers.reports.pictures.picture import PictureRequest, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.storage.crawls import RUNNING
 from crawlers.web.downloads import file_name, sends_file, table_file
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from crawlers.reports.pictures.picture import Axis, Drawing, Picture
-    from crawlers.web.kept_results import Outcome
+    from crawlers.web.cached_results import Outcome
 
 SHARE = 0.01  # of the time, for drawing a picture of a running crawl again: it leaves the crawl its processor
 EXPORT_WAIT_S = 20.0  # for a picture that is being computed: browsers wait longer
@@ -113,7 +113,7 @@ def _picture_of(request: Request) -> Picture:
     return known(PICTURES, "picture", request.path_params["picture"])
 
 
-def _wanted(request: Request) -> Wanted:
+def _wanted(request: Request) -> PictureRequest:
     """Return what is wanted of which crawl. Raises `ConfigError` if the crawl has no such site."""
     crawl, database = crawl_of(request), panel_of(request).database
     name, axis = (request.query_params.get(one, "").strip()[:MAX_CHARS] for one in ("site", "axis"))
@@ -121,10 +121,10 @@ def _wanted(request: Request) -> Wanted:
         with database.read() as connection:
             if not wanted_sites(connection, crawl.id, Filters(site=name), most=1):
                 raise ConfigError(f"site={name!r} is not a site of this crawl; its report Sites lists them")
-    return Wanted(crawl, rules_of(database, crawl.id), name, axis)
+    return PictureRequest(crawl, rules_of(database, crawl.id), name, axis)
 
 
-def _outcome(request: Request, shown: Picture, wanted: Wanted, wait_s: float | None = None) -> Outcome[Drawing]:
+def _outcome(request: Request, shown: Picture, wanted: PictureRequest, wait_s: float | None = None) -> Outcome[Drawing]:
     """Return a picture, of a running crawl as it was lately; with *wait_s*, the one that is shown."""
     panel = panel_of(request)
 
@@ -137,7 +137,7 @@ def _outcome(request: Request, shown: Picture, wanted: Wanted, wait_s: float | N
     return panel.results.get(key, compute, small_s if wait_s is None else wait_s, share=share)
 
 
-def _key(shown: Picture, wanted: Wanted) -> tuple[object, ...]:
+def _key(shown: Picture, wanted: PictureRequest) -> tuple[object, ...]:
     return (wanted.crawl.id, wanted.crawl.state, "picture", shown.name, wanted.site, shown.axis(wanted).name)
 
 

@@ -30,8 +30,8 @@ from crawlers.reports.catalogue.report import (
 )
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.url_counts import UrlKind
+from crawlers.web.cached_results import Outcome
 from crawlers.web.downloads import file_name, sends_file, table_file
-from crawlers.web.kept_results import Outcome
 from crawlers.web.panel import AGAIN, again, crawl_of, known, number_in, panel_of, patience_for
 from crawlers.web.templating import render
 
@@ -209,7 +209,7 @@ def _total(
 
 
 def _key(crawl: NamedCrawl, shown: Report, filters: Filters) -> tuple[int, str, str, Filters]:
-    """Return what a kept result depends on: when a crawl ends or goes on, its results are computed again."""
+    """Return what a cached result depends on: when a crawl ends or goes on, its results are computed again."""
     return (crawl.id, crawl.state, shown.name, filters)
 
 

@@ -35,7 +35,7 @@ MAX_RULE_CHARS = 4_000  # the address of a page has no more
 MAX_URL_CHARS = 4_000
 
 
-class Tested(NamedTuple):
+class UrlTest(NamedTuple):
     """What was asked for one URL: the deciding rule of the store, and whether the typed rule matches."""
 
     url: str
@@ -101,7 +101,7 @@ def _expressions(rule: str, problems: dict[str, str]) -> UrlExpressions | None:
         return None
 
 
-def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExpressions | None) -> Tested | None:
+def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExpressions | None) -> UrlTest | None:
     if not url:
         return None
     if len(url) > MAX_URL_CHARS:
@@ -109,7 +109,7 @@ def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExp
     absolute = resolve(url if "://" in url else f"http://{url}", "").url
     is_matched = None if expressions is None else bool(expressions.matching(target_of_url(absolute)))
     decided = decision(connection, absolute)
-    return Tested(absolute, decided, is_matched, None if decided.rules else by_prior(connection, crawl_id, absolute))
+    return UrlTest(absolute, decided, is_matched, None if decided.rules else by_prior(connection, crawl_id, absolute))
 
 
 ROUTES = [Route("/crawls/{crawl:int}/rules", rules)]

@@ -18,7 +18,7 @@ from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, worker
 from crawlers.web.app import panel
-from crawlers.web.kept_results import THREADS, KeptResults
+from crawlers.web.cached_results import THREADS, CachedResults
 from crawlers.web.pages import deletion_pages, document_pages, explain_pages, report_pages
 from crawlers.web.serving import access_on
 from tests.support.processes import PATIENCE_S
@@ -132,7 +132,7 @@ def panel_of(database, starter, folder, password="", wait_s=PATIENCE_S, port=POR
     *threads*, these are never computed.
     """
     access = access_on("127.0.0.1", port, password, [])
-    app = panel(database, access, starter, folder, KeptResults(wait_s, threads=threads))
+    app = panel(database, access, starter, folder, CachedResults(wait_s, threads=threads))
     address = f"http://127.0.0.1:{port}"
     return Browser(TestClient(app, base_url=address, follow_redirects=False, raise_server_exceptions=False))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.reports.pictures.picture import Wanted
+from crawlers.reports.pictures.picture import PictureRequest
 from crawlers.storage.queries import crawl_named
 
 
@@ -12,7 +12,7 @@ def draw(database):
     """Return a function that draws a picture of the crawl with that number."""
 
     def drawn(picture, crawl_id, rules=None, **chosen):
-        wanted = Wanted(crawl_named(database, str(crawl_id)), crawl_rules(rules or {}), **chosen)
+        wanted = PictureRequest(crawl_named(database, str(crawl_id)), crawl_rules(rules or {}), **chosen)
         with database.read() as connection:
             drawing = picture.drawing(connection, wanted)
             assert picture.is_stored(connection, wanted) == bool(drawing.points)

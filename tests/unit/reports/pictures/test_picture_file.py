@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
-from crawlers.reports.pictures.picture import Axis, Drawing, Series, Tone, Wanted
+from crawlers.reports.pictures.picture import Axis, Drawing, PictureRequest, Series, Tone
 from crawlers.reports.pictures.picture_file import draw_pictures
 from crawlers.storage.queries import NamedCrawl
 
@@ -22,7 +22,7 @@ def drawn(tmp_path, monkeypatch):
         for picture, drawing in values:
             monkeypatch.setattr(type(picture), "drawing", lambda *_, found=drawing: found)
             pictures.append(picture)
-        wanted = Wanted(NamedCrawl(1, "mine", "news", "running"), None)
+        wanted = PictureRequest(NamedCrawl(1, "mine", "news", "running"), None)
         draw_pictures(tmp_path / "news.svg", None, wanted, pictures)
         return saved[-1]
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from crawlers.web import panel as shared_panel
-from crawlers.web.kept_results import SMALL_WAITS, KeptResults, Outcome
+from crawlers.web.cached_results import SMALL_WAITS, CachedResults, Outcome
 
 
 def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_is_there(open_panel, crawl_id):
@@ -63,7 +63,7 @@ def test_page_waits_for_a_result_about_a_small_crawl_until_it_is_there(sqlite, c
         waits.append(self.wait_s if wait_s is None else wait_s)
         return Outcome(0.0)
 
-    monkeypatch.setattr(KeptResults, "get", get)
+    monkeypatch.setattr(CachedResults, "get", get)
     browser = open_panel(wait_s=1.0, threads=0)
     browser.get(f"/crawls/{crawl_id}/{path}")
     assert 0.9 * SMALL_WAITS < waits.pop() <= SMALL_WAITS

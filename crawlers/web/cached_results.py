@@ -49,7 +49,7 @@ class Outcome(NamedTuple, Generic[T]):
     problem: str = ""
 
 
-class KeptResults:
+class CachedResults:
     """The results that were used last, by key; each is computed once, however many readers ask for it.
 
     Readers wait up to *wait_s* seconds for a result. Methods may be called in any thread.

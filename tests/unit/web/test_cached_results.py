@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from crawlers.errors import StoreError
-from crawlers.web.kept_results import ENTRY_BYTES, KeptResults
+from crawlers.web.cached_results import ENTRY_BYTES, CachedResults
 from tests.support.processes import PATIENCE_S
 
 
@@ -43,7 +43,7 @@ def value_of(results, key, compute):
 
 
 def test_result_is_computed_once(slow):
-    results, one = KeptResults(), slow()
+    results, one = CachedResults(), slow()
     first = results.get("a", one, 0)
     assert (first.is_missing, first.problem) == (True, "")
     assert results.get("a", one, 0) == first  # the same computation, for another reader
@@ -54,7 +54,7 @@ def test_result_is_computed_once(slow):
 
 
 def test_result_of_what_changed_during_its_computation_is_not_kept(slow):
-    results, one = KeptResults(), slow()
+    results, one = CachedResults(), slow()
     results.get("a", one, 0)
     results.forget("a")  # as when a site is added while the list of sites is read
     one.may_end.set()
@@ -63,7 +63,7 @@ def test_result_of_what_changed_during_its_computation_is_not_kept(slow):
 
 
 def test_failure_is_told_until_somebody_tries_again(caplog):
-    results = KeptResults()
+    results = CachedResults()
 
     def fails():
         raise StoreError("the disk is full")
@@ -81,7 +81,7 @@ def test_failure_is_told_until_somebody_tries_again(caplog):
 
 
 def test_results_that_were_used_last_are_kept():
-    results, computed = KeptResults(most_bytes=4000 + 2 * ENTRY_BYTES), []
+    results, computed = CachedResults(most_bytes=4000 + 2 * ENTRY_BYTES), []
 
     def use(key, size=1500):
         assert value_of(results, key, lambda: computed.append(key) or "x" * size) == "x" * size
@@ -101,9 +101,9 @@ def test_results_that_were_used_last_are_kept():
 
 def test_latest_result_is_computed_again_when_it_is_old(monkeypatch):
     clock = [100.0]
-    monkeypatch.setattr("crawlers.web.kept_results.time.time", lambda: clock[0])
-    monkeypatch.setattr("crawlers.web.kept_results.time.monotonic", lambda: clock[0])
-    results, numbers = KeptResults(wait_s=PATIENCE_S), iter("123")
+    monkeypatch.setattr("crawlers.web.cached_results.time.time", lambda: clock[0])
+    monkeypatch.setattr("crawlers.web.cached_results.time.monotonic", lambda: clock[0])
+    results, numbers = CachedResults(wait_s=PATIENCE_S), iter("123")
 
     def compute():
         clock[0] += 1  # it takes a second
@@ -120,7 +120,7 @@ def test_latest_result_is_computed_again_when_it_is_old(monkeypatch):
 
 
 def test_nobody_waits_for_what_has_no_turn(slow):
-    results, one, other = KeptResults(threads=1, most_jobs=2), slow(), slow()
+    results, one, other = CachedResults(threads=1, most_jobs=2), slow(), slow()
     results.get("a", one, 0)
     assert one.has_begun.wait(PATIENCE_S)
     results.get("b", other, 0)
