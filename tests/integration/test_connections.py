@@ -95,8 +95,7 @@ def test_bad_certificate_is_said_and_refused_only_if_the_setting_says_so(tmp_pat
     with PersistentSite(close_after_each, certificate(tmp_path / "key.pem", *signed)) as site:
         quick = {"RETRY_TIMES": 0, "SITEMAPS_ENABLED": 0, "MAX_LEVEL": 0, "HTTP_CLIENT": http_client}
         unchecked = Project(tmp_path / "unchecked", **quick)
-        ended = unchecked.crawl(f"{site.origin};;;0")
-        assert ended.status == 0
+        ended = unchecked.crawl(f"{site.origin};;;0").done()
         assert unchecked.pages(site.origin)["/"] == (State.DONE, "")
         assert unchecked.query("SELECT certificate, availability FROM site") == [(said, None)]
         report = unchecked.run("report", "sites").output
