@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class HomeAddresses:
-    """The redirects of pages on level 0, which are start pages and pages to which these redirect."""
+    """The redirects of pages on level 0, which are start URLs and pages to which these redirect."""
 
     def __init__(self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter) -> None:
         self._session = session

@@ -28,11 +28,11 @@ class CrawlSpec:
 
     name: str
     sites: Sequence[SiteLimits] = ()
-    roots: Sequence[str] = ()  # further pages on level 0, besides the start pages of the sites
+    roots: Sequence[str] = ()  # further pages on level 0, besides the start URLs of the sites
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
     leader_of: Callable[[str], str | None] = lambda site: None  # returns the name of the site that leads its source
     addresses: SiteAddresses = field(default_factory=SiteAddresses)  # filled by the crawl, as it opens its sites
-    start_slot: QueueSlot | None = None  # of the start pages and roots, under an order with slots
+    start_slot: QueueSlot | None = None  # of the start URLs and roots, under an order with slots
     topic: TopicSpec | None = None
     counts_rewards: bool = False
     page_budget: int = 0
@@ -57,7 +57,7 @@ class CrawlSpec:
     def keeping(self) -> Callable[[SiteRow], bool] | None:
         """Return a test for the unlisted sites of earlier runs that stay in the crawl; None if none do.
 
-        These are the sites of the roots and of the scope. A site with a start page was listed, and no longer is; it
+        These are the sites of the roots and of the scope. A site with a start URL was listed, and no longer is; it
         stays only if the scope is not limited to domains.
         """
         scope, roots = self.scope, {site_of(url) for url in self.roots}

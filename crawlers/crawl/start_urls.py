@@ -1,4 +1,4 @@
-"""Adds the URLs of a running crawl to which no page has led: start pages, roots, and those that robots.txt names."""
+"""Adds the URLs of a running crawl to which no page has led: start URLs, roots, and those that robots.txt names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StartUrls:
         self._slot = spec.start_slot
 
     def add_for(self, rows: Sequence[SiteRow], now: float) -> None:
-        """Add the start pages and roots of sites that were opened."""
+        """Add the start URLs and roots of sites that were opened."""
         listed = (row for row in rows if self._sites.is_in_host_list(row.site))
         self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now, ChangeSet())
         held = {row.site for row in rows}

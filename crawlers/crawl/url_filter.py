@@ -43,7 +43,7 @@ class UrlFilter:
         return target.site, (folder, _path_of(target).rstrip("/") + "/")
 
     def select(self, target: Target) -> bool:
-        """Select a start page whatever folder and selection say; return whether it is in the folder of its site."""
+        """Select a start URL whatever folder and selection say; return whether it is in the folder of its site."""
         self._always.add(target.key)
         return self._is_in_folder(target, _path_of(target))
 

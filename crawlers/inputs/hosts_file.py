@@ -86,7 +86,7 @@ def format_hosts(sites: Iterable[SiteLimits]) -> str:
 def hosts_line(one: SiteLimits) -> str:
     """Return the line of a hosts file that says all of a site: its folder, limits, aliases and options.
 
-    A comment names a start page that the line can't say, such as `/ru/` of a seed whose crawl does not stay in `/ru/`.
+    A comment names a start URL that the line can't say, such as `/ru/` of a seed whose crawl does not stay in `/ru/`.
 
     >>> hosts_line(parse_hosts("https://a.example/docs/;;3;500;=b.example;render=none", "")[0])
     'https://a.example/docs/;;3;500;=http://b.example;=https://b.example;render=none'

@@ -30,7 +30,7 @@ NEWS = group(
     Setting("FEED_MAX_SECONDS", 21600.0, Number(above=True)).says("seconds between two polls of a feed, at most"),
     Setting("NEWS_ITERATION_PAGES", 1000, Whole()).says("downloads of an iteration; 0: not limited by number"),
     Setting("NEWS_ALARM_HOURS", 24.0, Number()).says(
-        "hours that a feed may fail, or the start page and all feeds of a source"
+        "hours that a feed may fail, or the start URL and all feeds of a source"
     ),
     Setting("NEWS_ALARM_SILENT_DAYS", 3.0, Number()).says(
         "days without a new article of a source, or ten times its usual interval"

@@ -24,7 +24,7 @@ def source_figures(database: Database) -> list[Cells]:
     The cells: its number, its site, whether it is enabled, its documents in all crawls, when the latest of them was
     stored, its enabled feeds, and its open alarms.
     """
-    # Sources of news crawls have start pages.
+    # Sources of news crawls have start URLs.
     named = (
         select(site.c.seed_id)
         .join(crawl, crawl.c.id == site.c.crawl_id)

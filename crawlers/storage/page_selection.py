@@ -54,7 +54,7 @@ class StoredSelection:
         """Return why a stored URL is not selected, or None."""
         if (address := site_of(url)) not in row.addresses:
             return Reason.OTHER_ADDRESS.of(address, row.site)
-        if level == 0:  # start pages, and pages to which they redirect
+        if level == 0:  # start URLs, and pages to which they redirect
             return None
         addresses = SiteAddresses()
         addresses.set(row.site, row.addresses, row.address)

@@ -43,7 +43,7 @@ def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str,
 
 
 class Finder(NamedTuple):
-    """Where a page was found first; without URL and site, it is a start page."""
+    """Where a page was found first; without URL and site, it is a start URL."""
 
     url: str | None
     site_id: int | None

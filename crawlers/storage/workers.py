@@ -266,7 +266,7 @@ def ask(connection: Connection, crawl_id: int, control: str | None, reason: str 
 
 
 def has_work(of: FromClause, ends_after: float | None = None) -> ColumnElement[bool]:
-    """Return whether something of a site waits: a page, revisit or message, or the start page of a new one.
+    """Return whether something of a site waits: a page, revisit or message, or the start URL of a new one.
 
     Polls that are due after *ends_after*, if that is given, do not count.
     """

@@ -26,7 +26,7 @@ REMEDIES = {
         "open it in a browser; remove it (scrapy sites remove-feed), or add its new URL (scrapy sites add-feed)"
     ),
     UNREACHABLE: (
-        "neither the start page nor any feed can be fetched; check whether the source still exists and allows robots, "
+        "neither the start URL nor any feed can be fetched; check whether the source still exists and allows robots, "
         "then correct its URL, or remove the source (scrapy sites disable, or delete it from sources.yaml)"
     ),
 }
@@ -38,7 +38,7 @@ DISCOVERY_SHARE = 2 / 3  # of the time of silence
 class Limits(NamedTuple):
     """How long a condition may last before it raises an alarm, in seconds."""
 
-    failing_s: float = DAY_S  # a feed, or the start page and all feeds of a source
+    failing_s: float = DAY_S  # a feed, or the start URL and all feeds of a source
     silent_s: float = 3 * DAY_S  # a source, without a new article
 
     @property
@@ -48,7 +48,7 @@ class Limits(NamedTuple):
 
 
 class Failing(NamedTuple):
-    """A feed or sitemap that fails, or a source whose start pages and feeds all fail."""
+    """A feed or sitemap that fails, or a source whose start URLs and feeds all fail."""
 
     subject: str  # URL of the feed, or site of the source
     since: float  # seconds since 1970

@@ -32,7 +32,7 @@ BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
 MIN_RISE = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
 _UNKNOWN = -2  # the queue of undiscovered pages
 _MIN_TIME = 1e6  # times of publication, in seconds since 1970, are larger; factors are smaller
-_INJECTED = 1.0  # Nutch's db.score.injected, the OPIC of start pages
+_INJECTED = 1.0  # Nutch's db.score.injected, the OPIC of start URLs
 # The order of pages of different sites: due pages first, then fresh ones, the latest first, then all others.
 _DUE = 2e12
 _FRESH_BASE = 1e12

@@ -25,7 +25,7 @@ WORTH = 20  # documents of a domain without a feed from which the other usual UR
 class FeedRegistry:
     """The feeds of all sources. *resolve* returns the target of a base URL and a path.
 
-    *homes* are the URLs of start pages; *known* the kinds of feeds and sitemaps by URL. The URLs *removed*, and all on
+    *homes* are the start URLs; *known* the kinds of feeds and sitemaps by URL. The URLs *removed*, and all on
     the sites *left_out*, are not requested. *owners* returns the source of other feeds.
     """
 
@@ -47,7 +47,7 @@ class FeedRegistry:
         self._left_out = frozenset(left_out)
         self._named: dict[int, str | None] = {}  # the source whose page named a feed on another host
         self._fed: set[str] = set()  # domains of which a feed is known
-        self._searched: dict[str, str] = {}  # start pages of the domains where feeds were searched for
+        self._searched: dict[str, str] = {}  # start URLs of the domains where feeds were searched for
         self._documents: Counter[str] = Counter()  # of domains without a feed
         for url in known:
             self.add(url)
@@ -61,7 +61,7 @@ class FeedRegistry:
             self._documents[domain] = max(self._documents[domain], min(count, WORTH - 1))
 
     def is_start_page(self, key: int) -> bool:
-        """Return whether *key* is that of a start page."""
+        """Return whether *key* is that of a start URL."""
         return key in self._homes
 
     def kind(self, key: int) -> str:
@@ -97,7 +97,7 @@ class FeedRegistry:
         return self._resolve(url, "").key not in self._removed
 
     def of_home(self, url: str, named: Sequence[Target]) -> list[Target]:
-        """Return the possible feeds of the start page at *url*: those *named* there, else the first usual URLs."""
+        """Return the possible feeds of the start URL *url*: those *named* there, else the first usual URLs."""
         domain = rule_domain(site_of(url))
         if named:
             self._fed.add(domain)

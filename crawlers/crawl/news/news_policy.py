@@ -282,7 +282,7 @@ class NewsPolicy(CrawlPolicy):
             logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), sentence(problem))
 
     def _is_inaccessible_home(self, lease: Lease, page: Page) -> bool:
-        """Whether the first request for a start page got a response that is not the page."""
+        """Whether the first request for a start URL got a response that is not the page."""
         is_inaccessible = page.state in (State.FAILED, State.REFUSED) and page.status > 0
         return is_inaccessible and not lease.is_revisit and self._feeds.is_start_page(lease.key)
 

@@ -38,7 +38,7 @@ class NewsParts:
 
 
 class SeedUrls(NamedTuple):
-    """URLs that the user named, by site: keys of start pages, feeds and sitemaps."""
+    """URLs that the user named, by site: keys of start URLs, feeds and sitemaps."""
 
     homes: Mapping[str, Sequence[int]]
     feeds: Mapping[str, Sequence[int]]

@@ -40,7 +40,7 @@ URL = Column("url", "URL", Kind.URL, page.c.url)
 STATE = Column("state", "State", Kind.STATE, URL_KIND, "what became of it: see the states of the table page")
 STATUS = Column("status", "HTTP status", Kind.NUMBER, page.c.status)
 REASON = Column("reason", "Reason", Kind.REASON, page.c.reason, "why it is not a page, or has no response")
-LEVEL = Column("level", "Level", Kind.NUMBER, page.c.level, "clicks from the start page of its site")
+LEVEL = Column("level", "Level", Kind.NUMBER, page.c.level, "clicks from the start URL of its site")
 TITLE = Column("title", "Title", value=page.c.title)
 TYPE = Column("content_type", "Type", value=page.c.content_type)
 SIZE = Column("size_bytes", "Size", Kind.BYTES, page.c.size_bytes, "of its body, decompressed")
@@ -195,11 +195,11 @@ class LargePages(TopPages):
 
 
 class DeepestPages(TopPages):
-    """The pages that are farthest from the home pages of their sites."""
+    """The pages that are farthest from the start URLs of their sites."""
 
     name = "deepest-pages"
     title = "Deepest pages"
-    about = "The pages that are the most clicks away from the start page of their site."
+    about = "The pages that are the most clicks away from the start URL of their site."
     states = (State.DONE,)
     value = page.c.level
 

@@ -130,7 +130,7 @@ class InSitemapOnly(_ListedUrls):
     name = "in-sitemap-only"
     title = "In a sitemap, but not linked"
     about = (
-        "Orphans: URLs that a sitemap of the site lists, and to which no links or redirects lead from the start page. "
+        "Orphans: URLs that a sitemap of the site lists, and to which no links or redirects lead from the start URL. "
         "Links of such URLs to themselves or to each other do not count, because the crawl does not request them. "
         "As long as it is not finished, it may find links to some of them."
     )

@@ -453,7 +453,7 @@ def _advice(
     else:
         advice.append(
             said(
-                "no page of its site that was read links to it; if nothing does, name it as the start page of the "
+                "no page of its site that was read links to it; if nothing does, name it as the start URL of the "
                 "site in the list of sites"
             )
         )

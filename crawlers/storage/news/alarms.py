@@ -123,7 +123,7 @@ def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
 
 
 def _sources(connection: Connection, crawl_id: int) -> list[Failing]:
-    """Return the sources whose start pages and feeds, on any host, all fail, since the last success of any of them."""
+    """Return the sources whose start URLs and feeds, on any host, all fail, since the last success of any of them."""
     statement = (
         select(seed.c.site, func.max(_LAST_SUCCESS), func.max(poll.c.problem))
         .select_from(poll)

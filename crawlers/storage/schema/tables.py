@@ -357,7 +357,7 @@ page = Table(
     Column("key", BigInteger, nullable=False, doc="60-bit hash of the normal form of the URL"),
     Column("url", Text, nullable=False, doc="the URL that is requested, without fragment"),
     Column("variant", SmallInteger, nullable=False, doc="rank of `url` among the variants of its key"),
-    Column("level", Integer, nullable=False, doc="least number of clicks from the start page"),
+    Column("level", Integer, nullable=False, doc="least number of clicks from the start URL"),
     Column("hops", SmallInteger, nullable=False, doc="redirects followed within the level"),
     Column("priority", Float, nullable=False, doc="by the page order; the least is fetched first"),
     Column("state", SmallInteger, nullable=False, doc="see below"),

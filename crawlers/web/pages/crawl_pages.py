@@ -159,7 +159,7 @@ def manifest_file(request: Request) -> Response:
 
 
 def hosts_file(request: Request) -> Response:
-    """Send the listed sites of a crawl with their limits, as a file hosts.txt; see `hosts_line` about start pages."""
+    """Send the listed sites of a crawl with their limits, as a file hosts.txt; see `hosts_line` about start URLs."""
     found = crawl_of(request)
     lines = _limits(request, found, manifest_of(panel_of(request).database, found.id))
     headers = saved_as(f"{file_name(found, 'hosts')}.txt")

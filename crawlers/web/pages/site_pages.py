@@ -76,7 +76,7 @@ def export_sites(request: Request) -> Response:
 
 
 def edit_site(request: Request, form: FormData) -> Response:
-    """Change the names, the start page and the limits of a site; an empty limit is that of the settings."""
+    """Change the names, the start URL and the limits of a site; an empty limit is that of the settings."""
     seed, typed = _seed(request), _typed(form, ("url", *FIELDS))
     saved, errors = _saved(request, typed, typed, enabled=seed.enabled, site=seed.site)
     if saved is None:

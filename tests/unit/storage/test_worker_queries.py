@@ -73,7 +73,7 @@ def test_free_sites_are_those_on_which_a_worker_would_have_something_to_do(share
     shared.set(site, shared.sites[1], worker_id=None)
     execute(shared.database, page.delete().where(page.c.site_id == shared.sites[1]))
     execute(shared.database, update(page).where(page.c.site_id == free).values(state=int(State.DONE)))
-    assert workers_of(shared.database, shared.id).free_sites == 1, "a new site has a start page"
+    assert workers_of(shared.database, shared.id).free_sites == 1, "a new site has a start URL"
     sent = Message(shared.id, "http://s2.test", 1, None, 7, "http://s2.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None)
     write_rows(shared.database, sent)
     assert workers_of(shared.database, shared.id).free_sites == 2, "a message waits to be taken up"

@@ -293,7 +293,7 @@ def test_unknown_url_says_what_to_do(stored):
         f"{SITE}/never/",
         f"  never found in the crawl mine (number {stored.id})",
         f"  known as {SITE}/never/",
-        "  no page of its site that was read links to it; if nothing does, name it as the start page of the site in "
+        "  no page of its site that was read links to it; if nothing does, name it as the start URL of the site in "
         "the list of sites",
     ]
     for url, remedy in (

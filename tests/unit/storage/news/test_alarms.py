@@ -105,7 +105,7 @@ def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(crawl):
     crawl.poll("/robots", "home", NOW, site=SITE, state_at=NOW, failures=1, problem="robots.txt", state=State.REJECTED)
     found = seen(crawl, NOW + 2 * DAY).open
     assert [(one.kind, one.subject) for one in found] == [(DEAD_FEED, f"{SITE}/rss"), (UNREACHABLE, SITE)]
-    assert "timeout; neither the start page nor any feed can be fetched" in found[1].message
+    assert "timeout; neither the start URL nor any feed can be fetched" in found[1].message
 
 
 def test_excluded_sources_have_no_alarms(crawl):
