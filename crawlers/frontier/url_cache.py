@@ -29,7 +29,7 @@ _HOPS_BITS = 5
 MIN_SETTLED = 64  # URLs in the dict; arrays are not rebuilt for fewer
 _SETTLED_SHIFT = 3  # nor for less than an eighth of their size, so that each URL is copied some eight times
 _NONE = np.empty(0, dtype=np.int64)
-MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the home page
+MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the start URL
 
 
 # The integer of a row of the table `page`, as computed by `pack`, in SQL. PostgreSQL does not widen integers by itself.

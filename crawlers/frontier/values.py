@@ -120,7 +120,7 @@ class Candidate(NamedTuple):
 
     site_id: int
     target: Target
-    level: int = 0  # clicks from the home page
+    level: int = 0  # clicks from the start URL
     hops: int = 0  # redirects followed within the level
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
@@ -130,7 +130,7 @@ class Candidate(NamedTuple):
 class Origin(NamedTuple):
     """Where URLs were found together, and what is known of the links to them."""
 
-    level: int  # theirs: clicks from the home page
+    level: int  # theirs: clicks from the start URL
     hops: int = 0  # redirects followed within the level
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL

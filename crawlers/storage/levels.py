@@ -1,4 +1,4 @@
-"""Computes the true levels of a site's pages: the clicks from the home page by the stored links.
+"""Computes the true levels of a site's pages: the clicks from the start URL by the stored links.
 
 Orders that are not breadth-first reach pages by longer paths. The final graph is the same, so when no URL waits, the
 levels can be corrected, and pages that only seemed too deep are detected.

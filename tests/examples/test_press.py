@@ -38,7 +38,7 @@ def links(origin, body):
 
 @cache
 def walk(number):
-    """Return every reachable address of a site with its clicks from the home page."""
+    """Return every reachable address of a site with its clicks from the start URL."""
     press, origin = small(), ORIGINS[number]
     clicks, queue = {"/": 0}, deque(["/"])
     while queue:

@@ -4,7 +4,7 @@ No code of the crawler is used: html.parser reads the pages and urllib.parse the
 sites that are endless (archive) or misbehave (babel, grumpy) have no such truth.
 
 Rules of the graph: A page is a response with status 200; its URL is the last one of a chain of redirects. Its
-level is the minimum number of clicks from the home page; a redirect is not a click. A redirect that loops,
+level is the minimum number of clicks from the start URL; a redirect is not a click. A redirect that loops,
 leaves the site or ends at another status gives no page. Links are those of *tags*; base is applied and fragments
 are ignored. All pages are visited, including copies, because relative links of a copy may have other targets than
 those of the original. Pages of equal bytes form a group, represented by the first one by (level, URL); edges connect

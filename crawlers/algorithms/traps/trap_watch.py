@@ -2,7 +2,7 @@
 
 A calendar is endless, and so are links with a new session id on every page, but their pages say nothing that their
 URLs and links do not say. A `TrapWatch` counts, for the URLs of each pattern, how many pages still have new content. It
-decides only when a level of the site (clicks from the home page) is complete, from sets and sums that do not depend on
+decides only when a level of the site (clicks from the start URL) is complete, from sets and sums that do not depend on
 the order within the level. So the result is a function of the site, whatever the concurrency, retries and kills.
 
 A long finite series of pages without content of their own looks the same, until it ends. So a pattern that repeats
@@ -202,7 +202,7 @@ class TrapWatch:
         self._repeats: Counter[str] = Counter()  # pages of endless patterns without new content, by part of the site
 
     def observe(self, url: str, level: int, content_signature: int) -> None:
-        """Add the page at *url*, *level* clicks from the home page, with the `content_signature` of its text."""
+        """Add the page at *url*, *level* clicks from the start URL, with the `content_signature` of its text."""
         self._advance(level)
         narrow, said, whole = url_pattern(url), content_signature & _SAID, content_signature >> 32
         broad = broad_patterns(narrow)

@@ -66,7 +66,7 @@ class Levels(_PagePicture):
     name = "levels"
     title = "Levels of the sites"
     about = "How many URLs were found on each level, and what became of them: it shows how deep a site is, and traps."
-    axes = (Axis("level", "level (clicks from the home page)"),)
+    axes = (Axis("level", "level (clicks from the start URL)"),)
     _STATES = (
         (N_("pages"), Tone.GOOD, (State.DONE,)),
         (N_("redirects"), Tone.NEUTRAL, (State.MOVED,)),
