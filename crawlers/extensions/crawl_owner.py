@@ -109,7 +109,7 @@ class CrawlOwner:
             self._crawl = Crawl(
                 settings,
                 _spec_of(spider),
-                spider.crawl_policy if isinstance(spider, SiteSpider) else lambda session: CrawlPolicy(),
+                spider.open_policy if isinstance(spider, SiteSpider) else lambda session: CrawlPolicy(),
                 stats.inc_value,
                 ForwardClock(),
                 CrawlControl(self._stop, wake),

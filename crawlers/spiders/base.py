@@ -144,9 +144,13 @@ class SiteSpider(Spider):
             reads_sitemaps=self.reads_sitemaps and self.settings.getbool("SITEMAPS_ENABLED"),
         )
 
-    def crawl_policy(self, session: CrawlSession) -> CrawlPolicy:
-        """Return the policy of the mission; called once, when the crawl is open. Raises `ConfigError`."""
+    def open_policy(self, session: CrawlSession) -> CrawlPolicy:
+        """Return the `crawl_policy`; called once, when the crawl is open, in whose threads large pages are read."""
         self._run = session.reader.run
+        return self.crawl_policy(session)
+
+    def crawl_policy(self, session: CrawlSession) -> CrawlPolicy:
+        """Return the policy of the mission. Raises `ConfigError`."""
         return CrawlPolicy()
 
     def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:

@@ -102,7 +102,6 @@ class NewsSpider(SiteSpider):
         from crawlers.storage.news.document_copies import DocumentKeys
 
         settings, database = self._settings, session.database
-        self._run = session.reader.run
         self.scope = self.scope.excluding(session.row.excluded)
         policy = self._policy = open_news_policy(
             session,
