@@ -40,7 +40,7 @@ SITES_AT_ONCE, URLS_AT_ONCE = 100, 100_000
 CLAIMED_URLS_AT_ONCE = 10_000
 
 
-def batches(
+def batches_of_sources(
     frontier: QueuedFrontier, sources: Iterable[list[SiteRow]], most_urls: int
 ) -> Iterator[list[list[SiteRow]]]:
     """Divide *sources*, given by their sites, into those that are read together; may be called in any thread.
@@ -84,7 +84,7 @@ class SiteClaims:
     def begin(self, rows: Sequence[SiteRow], now: float) -> None:
         """Open the sites with which this worker begins, and report the pulls until now. Raises `StoreError`."""
         session = self.session
-        for some in self._parts(rows):
+        for some in self._batches(rows):
             stored = [row.id for row in some if not row.is_new]
             starts = dict(zip(stored, session.frontier.load_sites(stored), strict=True)) if stored else {}
             for row in some:
@@ -95,14 +95,14 @@ class SiteClaims:
             session.send_heartbeat()
             session.adopt_links(row, now)
         session.recall_pulls()
-        for some in self._parts(rows):
+        for some in self._batches(rows):
             session.send_heartbeat()
             self.policy.load_sites(some)(now)
             self.sitemaps.load(some)()
         self.starts.add_for(rows, now)
 
-    def _parts(self, rows: Sequence[SiteRow]) -> Iterator[list[SiteRow]]:
-        for sources in batches(self.session.frontier, [[row] for row in rows], URLS_AT_ONCE):
+    def _batches(self, rows: Sequence[SiteRow]) -> Iterator[list[SiteRow]]:
+        for sources in batches_of_sources(self.session.frontier, [[row] for row in rows], URLS_AT_ONCE):
             yield [row for its in sources for row in its]
 
     def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
@@ -149,7 +149,7 @@ class SiteClaims:
     def _load(self, sources: Sequence[list[SiteRow]]) -> tuple[list[list[SiteRow]], Callable[[], None]]:
         """Read the first of *sources*; return them, and the function that opens their sites."""
         frontier = self.session.frontier
-        some = next(batches(frontier, sources, CLAIMED_URLS_AT_ONCE))
+        some = next(batches_of_sources(frontier, sources, CLAIMED_URLS_AT_ONCE))
         rows = [row for its in some for row in its]
         starts = frontier.load_sites([row.id for row in rows])
         open_policy, open_sitemaps = self.policy.load_sites(rows), self.sitemaps.load(rows)
@@ -220,7 +220,7 @@ class SiteClaims:
         self._claimed = deque(rows for rows in self._claimed if (rows[0].source_id or rows[0].id) != source)
         changes = ChangeSet(SourceRelease(source))
         for site_id in its:
-            changes.extend(frontier.close_site(site_id, self.session.clock()))
+            changes.extend(frontier.close_site(site_id))
             self.trials.forget_site(site_id)
             self.homes.forget_site(site_id)
             self.sitemaps.forget_site(site_id)

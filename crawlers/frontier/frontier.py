@@ -58,7 +58,7 @@ _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", 
 MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond
 MORE_LINKS = 50  # waiting pages of a site that are read with the features of their links; likewise
 MOST_COMMITS = 5  # for which a refill waits while others find further pages; then the crawl waits for the refill
-SLICE_PAGES = 500  # requeued at a time: 5 ms, so that the crawl does not stall
+BATCH_PAGES = 500  # requeued at a time: 5 ms, so that the crawl does not stall
 SOON_S = 10.0  # a site that is due within this time can use a part of the budget that is granted now
 
 
@@ -238,7 +238,7 @@ class QueuedFrontier:
             self._submit(ChangeSet(), now)
         self.schedule.await_from(site, now)
 
-    def close_site(self, site_id: int, now: float) -> ChangeSet:
+    def close_site(self, site_id: int) -> ChangeSet:
         """Close a site; return the row that releases its claim. Once that is committed, anyone may open the site.
 
         It continues from its rows as if it had stayed open, except for the delay that was added after refusals.
@@ -544,15 +544,10 @@ class QueuedFrontier:
 
         It may be called in any thread, and sees what is committed.
         """
-        return partial(self.store.waiting, site_id, after, SLICE_PAGES)
+        return partial(self.store.waiting, site_id, after, BATCH_PAGES)
 
     def requeue(
-        self,
-        site_id: int,
-        site: str,
-        pages: Sequence[QueueEntry],
-        slot_of: Callable[[str, str], QueueSlot],
-        now: float,
+        self, site: str, pages: Sequence[QueueEntry], slot_of: Callable[[str, str], QueueSlot], now: float
     ) -> Position | None:
         """Move *pages* that `waiting` found, and that still wait, to the slots that *slot_of* returns for site and URL.
 
@@ -563,7 +558,7 @@ class QueuedFrontier:
         self._scoring.requeue(site, pages, slot_of)
         if self._scoring.has_changes:
             self._submit(ChangeSet(), now)
-        return (pages[-1].priority, pages[-1].id) if len(pages) == SLICE_PAGES else None
+        return (pages[-1].priority, pages[-1].id) if len(pages) == BATCH_PAGES else None
 
     def fetch_again(self, site: str, pages: Iterable[PageVisit], now: float) -> None:
         """Queue fetched *pages* of a site for one more complete fetch.

@@ -70,7 +70,7 @@ class RandomCrawl:
 
     def close(self, site):
         """Close a site of which nothing is in flight, and return its row."""
-        changes = self.frontier.close_site(site, self.now)
+        changes = self.frontier.close_site(site)
         self.engine.held.submit(changes)
         self.engine.held.flush()
         return changes[SiteRelease][0]

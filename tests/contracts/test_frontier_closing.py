@@ -25,9 +25,9 @@ from tests.support.frontier_state import counts_of
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "60"))
 
 
-def close(site, now=NOW):
+def close(site):
     """Close the site, commit everything, and return its row."""
-    changes = site.frontier.close_site(site.id, now)
+    changes = site.frontier.close_site(site.id)
     (row,) = changes[SiteRelease]
     site.frontier.store.submit(changes)
     site.frontier.store.flush()
@@ -45,7 +45,7 @@ def begun(site):
 def test_site_with_open_leases_is_not_closed_and_none_is_opened_twice(begun):
     lease = begun.one()
     with pytest.raises(FrontierError, match="1 of its URLs are leased"):
-        begun.frontier.close_site(begun.id, NOW)
+        begun.frontier.close_site(begun.id)
     with pytest.raises(FrontierError, match="open already"):
         begun.frontier.open_site(SiteRow(begun.id, begun.root, 1, None, 0.0), NOW)
     begun.end(lease)
@@ -78,7 +78,7 @@ def test_closed_site_is_forgotten(begun):
         lambda: frontier.pause(begun.id),
         lambda: frontier.resume(begun.id, NOW),
         lambda: frontier.is_drained(begun.id),
-        lambda: frontier.close_site(begun.id, NOW),
+        lambda: frontier.close_site(begun.id),
     ]
     for call in later:
         with pytest.raises(FrontierError, match=f"site {begun.id} is not open; call open_site first"):
@@ -104,7 +104,7 @@ def test_row_has_the_times_of_the_gate(engine):
     site.end(site.one(), State.DONE)
     site.end(site.one(NOW + 5.0), State.REJECTED)
     site.frontier.gate(site.id).back_off(NOW + 7.0, 30.0)
-    assert close(site, NOW + 7.0) == SiteRelease(site.id, NOW, NOW + 37.0)
+    assert close(site) == SiteRelease(site.id, NOW, NOW + 37.0)
 
 
 def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_read(engine):

@@ -161,7 +161,6 @@ def test_new_rules_requeue_waiting_urls(engine):
     begun(site, "/s1", "/s2", "/a1", "/x3")
     site.rows()  # all are committed
     site.frontier.requeue(
-        site.id,
         site.root,
         site.frontier.waiting(site.id)(),
         lambda _, url: QueueSlot(FIT, 1.0) if "/s" in url else QueueSlot(OTHER, 0.01),

@@ -30,7 +30,7 @@ def test_site_passes_through_all_waits(engine):
     assert frontier.schedule.wait_counts() == {Wait.REST: 1}
     other = Site(engine, frontier)
     other.add("/a/")
-    frontier.close_site(site.id, NOW)
+    frontier.close_site(site.id)
     assert frontier.schedule.wait_counts() == {Wait.READY: 1}
     frontier.release(other.one(), NOW + 30, "timeout", failed=True)
     assert frontier.schedule.wait_counts() == {Wait.RETRY: 1}

@@ -186,7 +186,7 @@ class Workers:
         worker.frontier.add([Candidate(number, resolve(place + "/", place + "/"))], self.now)
 
     def give_up(self, worker, number):
-        worker.frontier.store.submit(worker.frontier.close_site(number, self.now))
+        worker.frontier.store.submit(worker.frontier.close_site(number))
         worker.held.flush()
         worker.sites.discard(number)
 

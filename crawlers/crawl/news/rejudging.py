@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from crawlers.storage.news.stored_polls import UnjudgedPage
     from crawlers.storage.writer import Writer
 
-SLICE_PAGES = 500  # read at a time; their URLs are matched in the reactor, some 2 us each
+BATCH_PAGES = 500  # read at a time; their URLs are matched in the reactor, some 2 us each
 MOST_AT_ONCE = 10  # pages of a site that has nothing else to fetch
 
 
-class Slice(NamedTuple):
+class UnjudgedBatch(NamedTuple):
     """Some pages of a site, in the order of their numbers."""
 
     site_id: int
@@ -59,7 +59,7 @@ class Rejudging:
         self._explore = explore
         self._sites: dict[int, _Site] = {}  # the one whose turn it is first
         self._rules: dict[int, str] = {}  # the fingerprint of those by which a site is judged, or was
-        self._is_reading = False  # one query at a time: pages in flight would all ask for the same slice
+        self._is_reading = False  # one query at a time: pages in flight would all ask for the same batch
 
     def begin(self, site_id: int, name: str) -> bool:
         """Judge the pages of a site called *name* by its present rules, unless they were; return whether any are left.
@@ -91,7 +91,7 @@ class Rejudging:
             for site_id, site in self._sites.items()
         )
 
-    def look_up(self) -> Callable[[], Slice] | None:
+    def look_up(self) -> Callable[[], UnjudgedBatch] | None:
         """Return the query for the next pages, which may run in any thread; None if none are needed.
 
         Its result goes to `keep`, without which there is no further query.
@@ -102,18 +102,18 @@ class Rejudging:
                 return partial(self._read, site_id, site, site.reached, self._commits.submitted)
         return None
 
-    def _read(self, site_id: int, site: _Site, after: int, submitted: int) -> Slice:
+    def _read(self, site_id: int, site: _Site, after: int, submitted: int) -> UnjudgedBatch:
         self._commits.wait_for(submitted)  # pages that were read a moment ago
-        return Slice(site_id, site, unjudged_pages(self._database, site_id, after, SLICE_PAGES))
+        return UnjudgedBatch(site_id, site, unjudged_pages(self._database, site_id, after, BATCH_PAGES))
 
-    def keep(self, found: Slice | None) -> None:
+    def keep(self, found: UnjudgedBatch | None) -> None:
         """Take up the result of a query; None if it failed."""
         self._is_reading = False
         if found is None or self._sites.get(found.site_id) is not found.round:
             return  # the site was forgotten, or begun anew
         site, fits = found.round, self._classifier.weight
         site.pages.extend(page for page in found.pages if fits(site.name, page.url) > 0.0)
-        site.reached = found.pages[-1].page_id if len(found.pages) == SLICE_PAGES else None
+        site.reached = found.pages[-1].page_id if len(found.pages) == BATCH_PAGES else None
 
     def step(self, site_id: int | None, now: float) -> Iterator[int]:
         """Queue some pages after a download of *site_id*, if there was one.

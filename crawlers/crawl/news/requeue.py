@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
-    from crawlers.crawl.news.rejudging import Rejudging, Slice
+    from crawlers.crawl.news.rejudging import Rejudging, UnjudgedBatch
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import Position, QueueEntry
     from crawlers.storage.news.stored_polls import QueuedSite
@@ -34,7 +34,7 @@ class LookUpResult(NamedTuple):
     """The result of a look-up: pages that wait, and pages that were read."""
 
     waiting: PageBatch | None
-    unjudged: Slice | None
+    unjudged: UnjudgedBatch | None
 
 
 class Requeue:
@@ -169,7 +169,7 @@ class Requeue:
         if self._waiting is not None:
             (site_id, _, pages), self._waiting = self._waiting, None
             name = self._names[site_id]
-            reached = self._frontier.requeue(site_id, name, pages, self._classifier.slot, now)
+            reached = self._frontier.requeue(name, pages, self._classifier.slot, now)
             if reached is not None:
                 self._unfinished[site_id] = reached
             else:

@@ -204,5 +204,5 @@ def test_sources_are_read_together_until_they_have_many_sites_or_urls(monkeypatc
     store = SimpleNamespace(numbers_known=lambda numbers: {one: known[one] for one in numbers if one in known})
     frontier = SimpleNamespace(store=store)
     sources = [[SiteRow(number, "", 1, None, 0.0) for number in its] for its in ([1], [2, 3], [4], [5, 6, 7, 8], [9])]
-    found = list(site_claims.batches(frontier, sources, 10))
+    found = list(site_claims.batches_of_sources(frontier, sources, 10))
     assert [[[row.id for row in its] for its in batch] for batch in found] == expected

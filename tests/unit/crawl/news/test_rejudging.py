@@ -71,7 +71,7 @@ def test_page_that_was_read_before_its_rule_is_fetched_again_once_unless_its_art
 
 
 def test_run_that_was_killed_goes_on_with_the_pages_that_are_left(runs, monkeypatch):
-    monkeypatch.setattr(rejudging, "SLICE_PAGES", 2)
+    monkeypatch.setattr(rejudging, "BATCH_PAGES", 2)
     monkeypatch.setattr(rejudging, "MOST_AT_ONCE", 1)
     read(runs(), *(f"/a{n}" for n in range(5)))
     some = again(runs(RULE), *polls(1, 9), most=2)
@@ -115,8 +115,8 @@ def looked_up(judging):
     return query()
 
 
-def test_slice_that_was_read_for_earlier_rules_is_not_taken_for_one_of_the_present_ones(runs, monkeypatch):
-    monkeypatch.setattr(rejudging, "SLICE_PAGES", 2)
+def test_batch_that_was_read_for_earlier_rules_is_not_taken_for_one_of_the_present_ones(runs, monkeypatch):
+    monkeypatch.setattr(rejudging, "BATCH_PAGES", 2)
     read(runs(), "/b1", "/b2", "/a3", "/a4")
     crawl = runs(RULE)
     judging = judging_of(crawl)

@@ -76,8 +76,8 @@ def queues(frontier, *pages):
 
 
 @pytest.fixture
-def small_slices(monkeypatch):
-    monkeypatch.setattr(frontier_module, "SLICE_PAGES", 2)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(frontier_module, "BATCH_PAGES", 2)
 
 
 def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(frontier, rules):
@@ -86,7 +86,7 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(fro
     add(frontier, "/old3", slot=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
     frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, 0, State.DONE, 200)), NOW)
-    assert frontier.requeue(1, NAME, frontier.waiting(1)(), rules.slot, NOW) is None
+    assert frontier.requeue(NAME, frontier.waiting(1)(), rules.slot, NOW) is None
     assert frontier.slot(1) == QueueSlot(FRESH, 7.0)
     assert frontier.slot(2) == QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)
     assert queues(frontier, lease.id) == [-1]
@@ -95,7 +95,7 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(fro
 def test_order_without_places_has_nothing_to_correct(database):
     frontier = Engine(database).frontier()
     assert frontier.slot(1) is None
-    assert frontier.requeue(1, NAME, frontier.waiting(1)(), Rules().slot, NOW) is None
+    assert frontier.requeue(NAME, frontier.waiting(1)(), Rules().slot, NOW) is None
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
 
 
@@ -108,7 +108,7 @@ def finished(requeue, most=99):
     return changes[SiteRules]
 
 
-@pytest.mark.usefixtures("small_slices")
+@pytest.mark.usefixtures("small_batches")
 def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below(frontier, rules, requeue):
     frontier.open_site(SiteRow(2, "http://sport.one.test", 9, None, 0.0), NOW)
     frontier.open_site(SiteRow(3, "http://another-one.test", 9, None, 0.0), NOW)
@@ -124,7 +124,7 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
     assert queues(frontier, *range(1, 10)) == [FIT] * 6 + [OTHER] * 3
 
 
-@pytest.mark.usefixtures("small_slices")
+@pytest.mark.usefixtures("small_batches")
 def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand(frontier, rules):
     add(frontier, *(f"/new{n}" for n in range(5)))
     first = requeue_of(rules, frontier)
@@ -138,7 +138,7 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
 
 
-@pytest.mark.usefixtures("small_slices")
+@pytest.mark.usefixtures("small_batches")
 def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committed_before(frontier, rules, requeue):
     add(frontier, *(f"/new{n}" for n in range(5)))
     assert requeue.look_up() is None, "nothing changed"
