@@ -9,6 +9,7 @@ from crawlers.algorithms.batches import batches
 from crawlers.items import State
 from crawlers.reasons import sentence
 from crawlers.storage.streaming import streamed, urls_of
+from crawlers.storage.url_counts import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     "url",
     "status",
-    "state",  # done, moved, refused, failed
+    "state",
     "reason",
     "level",
     "title",
@@ -74,7 +75,7 @@ def page_rows(database: Database, site_id: int, graph: SiteGraph) -> Iterator[li
                 yield [
                     url,
                     status,
-                    State(state).name.lower(),
+                    kind_of(State(state), status),
                     sentence(reason),
                     level,
                     title,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from crawlers.errors import ConfigError, StoreError
 from crawlers.reasons import sentence
 from crawlers.storage.files.cells import guarded
+from crawlers.storage.url_counts import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -77,7 +78,7 @@ class CsvLogs:
         moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
         texts = (guarded(page.url), guarded(reason or sentence(page.reason)))
         for log in (*self._common, *(self._errors if is_error else ())):
-            log.rows.append((moment, page.state.name.lower(), page.status, page.level, *texts))
+            log.rows.append((moment, kind_of(page.state, page.status), page.status, page.level, *texts))
 
     def flush(self) -> None:
         """Write the lines of all pages so far. Raises `StoreError` if the logs can't be written."""

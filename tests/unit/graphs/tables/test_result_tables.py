@@ -65,18 +65,18 @@ def test_pages_have_status_degrees_duplicates_and_where_they_were_found(crawled)
     rows = {row["url"]: row for row in crawled.rows("pages")}
     columns = ("status", "state", "level", "in_degree", "out_degree", "duplicate_of", "found_on")
     assert {url: tuple(row[name] for name in columns) for url, row in rows.items()} == {
-        "/": ("200", "done", "0", "1", "3", "", ""),
-        "/a": ("200", "done", "1", "1", "1", "", "/"),
-        "/away": ("301", "refused", "1", "1", "", "", "/"),
-        "/copy1": ("200", "done", "1", "1", "1", "", "/"),
-        "/copy2": ("200", "done", "1", "", "", "/copy1", "/"),
-        "/deep": ("200", "done", "2", "1", "1", "", "/copy1"),
-        "/end": ("200", "done", "1", "2", "0", "", "/moved2"),
-        "/gone": ("404", "refused", "1", "2", "", "", "/"),
-        "/lost": ("301", "moved", "2", "1", "", "", "/a"),
-        "/moved": ("301", "moved", "1", "2", "", "", "/"),
-        "/moved2": ("301", "moved", "1", "0", "", "", "/moved"),
-        "/paper": ("200", "refused", "1", "1", "", "", "/"),
+        "/": ("200", "page", "0", "1", "3", "", ""),
+        "/a": ("200", "page", "1", "1", "1", "", "/"),
+        "/away": ("301", "not a page", "1", "1", "", "", "/"),
+        "/copy1": ("200", "page", "1", "1", "1", "", "/"),
+        "/copy2": ("200", "page", "1", "", "", "/copy1", "/"),
+        "/deep": ("200", "page", "2", "1", "1", "", "/copy1"),
+        "/end": ("200", "page", "1", "2", "0", "", "/moved2"),
+        "/gone": ("404", "error", "1", "2", "", "", "/"),
+        "/lost": ("301", "redirect", "2", "1", "", "", "/a"),
+        "/moved": ("301", "redirect", "1", "2", "", "", "/"),
+        "/moved2": ("301", "redirect", "1", "0", "", "", "/moved"),
+        "/paper": ("200", "not a page", "1", "1", "", "", "/"),
     }
     assert rows["/gone"]["reason"] == "status 404"
     assert rows["/paper"]["content_type"] == "application/pdf"
