@@ -115,7 +115,8 @@ class CachedResults:
         """Let the result of *key* be computed again when somebody asks for it."""
         with self._lock:
             self._drop(key)
-            self._forgotten |= {key} & self._jobs.keys()
+            if key in self._jobs:
+                self._forgotten.add(key)
 
     def _drop(self, key: Hashable) -> None:
         if (ended := self._ended.pop(key, None)) is not None:

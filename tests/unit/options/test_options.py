@@ -1,5 +1,7 @@
 """Settings are declared once, and everything else about them derives from the declaration."""
 
+import re
+
 import pytest
 
 from crawlers import settings
@@ -26,7 +28,7 @@ def test_at_most_80_settings_are_our_own():
 def test_removed_settings_are_gone_and_name_only_settings_that_exist():
     assert not REMOVED.keys() & vars(settings).keys()
     for sentence in REMOVED.values():
-        named = {word.partition("=")[0] for word in sentence.replace(",", " ").split() if "_" in word}
+        named = set(re.findall(r"[A-Z]+_[A-Z_]+", sentence))
         assert named <= SETTINGS.keys(), sentence
 
 
