@@ -334,7 +334,7 @@ def main() -> None:
                 print("     ", problem)
             if not outcome.problems:
                 shutil.rmtree(Path(folder) / f"crawl{number}")
-    options = {name: getattr(chosen, name) for name in ("keys", "workers", "store")}
+    options = {name: getattr(chosen, name) for name in ("workers", "store")}
     print(json.dumps({**options, **totals, "by_moment": dict(done)}))
     raise SystemExit(1 if totals["problems"] else 0)
 

@@ -64,7 +64,7 @@ _OF_STORE = (
 # {{first}} is the number of pages in the crawls before, {{before}} that of sites.
 _OF_CRAWL = (
     "INSERT INTO crawl (id, name, mission, state, started_at, manifest) VALUES ({crawl}, '{mission}', '{mission}', "
-    "'{state}', 1.7e9, '{{}}')",
+    "'{state}', 1.7e9, '{manifest}')",
     "INSERT INTO crawler_setting (crawl_id, name, value) VALUES ({crawl}, 'RULE', '{rule}')",
     "INSERT INTO worker (id, crawl_id, machine, process, version, state, joined_at, beat_at) VALUES "
     "({crawl}, {crawl}, 'bench', 1, '0', '{at_work}', 1.7e9, 1.7e9)",
@@ -180,6 +180,7 @@ def build(database: Database, size: Size) -> None:
             **size._asdict(),
             "crawl": number,
             "mission": mission,
+            "manifest": json.dumps({"command": {"arguments": {}, "settings": {}, "left_out": []}}),
             "state": "running" if is_large else "finished",
             "at_work": "active" if is_large else "left",
             "rule": "gittins" if mission == "extlinks" else "best",
