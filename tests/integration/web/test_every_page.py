@@ -39,6 +39,7 @@ def test_pages_are_accessible_and_fit(page, filled):
             continue
         met.add(url)
         response = page.goto(url)
+        page.wait_for_selector(".empty [data-refresh]", state="detached")  # what is computed in the background
         seen[key] += 1
         seen[route] += key != route
         if response.status != 200:
