@@ -35,8 +35,6 @@ class SeedState(StrEnum):
 
 
 STATES = ("enabled", "disabled", *SeedState)
-
-
 SEEDS = (
     Column("number", "No.", Kind.NUMBER),
     Column("start_url", "Site", Kind.URL),

@@ -226,7 +226,8 @@ def total(columns: Sequence[Column], rows: Iterable[Cells], *, is_cut: bool = Fa
 def sorted_by(rows: Sequence[Line], columns: Sequence[Column], order: str) -> Sequence[Line]:
     """Return *rows* by the column that *order* names, after a minus in descending order; "" keeps theirs.
 
-    Texts, whatever the case of their letters, come after numbers; rows without a value come last in both directions.
+    Texts, whatever the case of their letters, come after numbers; rows without a value, or with a value of several
+    parts, come last in both directions.
     Raises `ConfigError` if there is no such column.
     """
     if not order:
@@ -240,8 +241,8 @@ def sorted_by(rows: Sequence[Line], columns: Sequence[Column], order: str) -> Se
     numbers = [row for row in rows if isinstance(row[place], (int, float))]
     texts.sort(key=lambda row: str(row[place]).casefold(), reverse=is_down)
     numbers.sort(key=itemgetter(place), reverse=is_down)
-    empty = [row for row in rows if row[place] is None]
-    return [*texts, *numbers, *empty] if is_down else [*numbers, *texts, *empty]
+    others = [row for row in rows if not isinstance(row[place], (str, int, float))]
+    return [*texts, *numbers, *others] if is_down else [*numbers, *texts, *others]
 
 
 def cursor_text(cursor: Cursor) -> str:
