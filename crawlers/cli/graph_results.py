@@ -24,13 +24,13 @@ from crawlers.graphs.looks import COMMUNITY, MAX_NODES, GraphLayout, graph_layou
 from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.graphs.tables.result_tables import DEFAULTS, write_tables
 from crawlers.inputs.seed_names import matching_seeds
 from crawlers.inputs.text_file import shortened_list
 from crawlers.items import Seed
 from crawlers.options.file_kinds import HTML, PICTURE
 from crawlers.reports.figures import draw_map
 from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
+from crawlers.reports.result_tables import DEFAULTS, write_tables
 from crawlers.storage.crawl_results import has_pages, latest_with_pages
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.parquet_files import check_parquet

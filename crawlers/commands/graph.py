@@ -57,7 +57,7 @@ class Command(StoreCommand):
         from crawlers.algorithms.urls.domains import GROUPS
         from crawlers.graphs.export import ALL_MEASURES
         from crawlers.graphs.looks import LAYOUTS
-        from crawlers.graphs.tables.result_tables import TABLES
+        from crawlers.reports.result_tables import TABLES
 
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")

@@ -67,6 +67,7 @@ class UrlDiscovery:
         self._learning = learning
         self._cache_urls = cache_urls
         self._cached = 0
+        self._forgotten: int | None = None  # the number of the change set after which known URLs are forgotten
         self._sites = sites
         self._reasons: dict[int, str | None] = {}  # against new URLs, by key, see `new_targets`
         self.head_urls = 1000
@@ -272,15 +273,23 @@ class UrlDiscovery:
 
     def _count_growth(self, seen: UrlCache, before: int) -> None:
         """Count the growth of a cache that had *before* URLs."""
-        seen.merge_if_large()
+        if self._forgotten is None:
+            seen.merge_if_large()
         self._cached += len(seen) - before
 
     def trim(self) -> None:
-        """Forget half of the known URLs, those of the largest sites first, if there are too many. All found URLs must
-        be submitted."""
+        """Forget half of the known URLs, those of the largest sites first, if there are too many.
+
+        All found URLs must be submitted. Those that are forgotten must be committed: until then the arrays stay as
+        they are.
+        """
         if self._cached <= self._cache_urls:
             return
-        self._store.flush()  # every forgotten URL must be in the store
+        if self._forgotten is None:
+            self._forgotten = self._store.submitted
+        if not self._store.has_committed(self._forgotten):
+            return
+        self._forgotten = None
         for site in sorted(self._sites.values(), key=lambda site: len(site.seen), reverse=True):
             before = len(site.seen)
             site.seen.forget()

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond
 MORE_LINKS = 50  # waiting pages of a site that are read with the features of their links; likewise
+MOST_READS = 10  # of a site in a row; others have their turn before the next ones
 MOST_COMMITS = 5  # for which a refill waits while others find further pages; then the crawl waits for the refill
 BATCH_PAGES = 500  # requeued at a time: 5 ms, so that the crawl does not stall
 SOON_S = 10.0  # a site that is due within this time can use a part of the budget that is granted now
@@ -496,10 +497,11 @@ class QueuedFrontier:
 
     def _refill(self, site: SiteQueue) -> None:
         """Read the next URLs of the queues of *site* that need it, once all that was pushed to these is committed."""
-        limit = site.queue_limit(self._discovery.head_urls)
-        if self._learning is not None:  # a queue has many URLs when it needs some more
-            limit = min(limit, MORE_LINKS)
-        while site.needs_refill:
+        most = MAX_QUEUE if self._learning is None else MORE_LINKS
+        limit = min(most, site.queue_limit(self._discovery.head_urls))
+        for _ in range(MOST_READS):
+            if not site.needs_refill:
+                return
             if site.is_unwritten:
                 for number in site.needs_refill:
                     site.queues[number].write_fallen()

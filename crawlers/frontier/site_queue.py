@@ -33,7 +33,9 @@ MIN_QUEUE = 16  # even if several queues share a site's memory: smaller reads fr
 
 def queue_limit(head_urls: int, queues: int) -> int:
     """Return the number of URLs of each of so many *queues* to keep in memory, of *head_urls* of their site."""
-    return min(head_urls, max(MIN_QUEUE, head_urls // max(1, queues)))
+    if queues <= 1:  # of most sites; this is called for each new URL
+        return head_urls
+    return min(head_urls, max(MIN_QUEUE, head_urls // queues))
 
 
 class SiteQueue:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.writer import Writer
 
-MAX_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush is cheaper than the memory
+MIN_CHANGED = 100_000  # pages remembered as not committed before those that are committed are looked for
 MAX_SCORE = 1e300  # drivers do not agree on infinities
 ID_BLOCK = 10_000  # a reservation is a separate commit
 
@@ -142,6 +142,7 @@ class SqlFrontierStore:
         of_sites = f"{_KNOWN}{self._among} ORDER BY site_id, key"
         self._known_of = _IN_LISTS[dialect].format(known=of_sites) + " GROUP BY site_id"
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
+        self._most_changed = MIN_CHANGED
         self._ids = ReservedIds(writer, page, ID_BLOCK)
         self._ids.reserve(ID_BLOCK)
 
@@ -200,9 +201,14 @@ class SqlFrontierStore:
             found.setdefault(site_id, {}).setdefault(queue, []).append(QueueEntry(*entry))
         return found
 
-    def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
-        """Return the entries of these pages, with priority 0; all must have been submitted."""
+    def entries(self, page_ids: Collection[int], others: Iterable[int] = ()) -> list[QueueEntry]:
+        """Return the entries of these pages, with priority 0, and those of *others* that are committed.
+
+        All must have been submitted.
+        """
         self._wait_for(page_ids)
+        committed = self._writer.committed
+        page_ids = [*page_ids, *(page_id for page_id in others if self._changed.get(page_id, 0) <= committed)]
         return [QueueEntry(*row) for row in self._read(_ENTRIES + self._among, ids=json.dumps(list(page_ids)))]
 
     def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
@@ -289,8 +295,10 @@ class SqlFrontierStore:
             updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
             number = self._writer.submitted
             self._changed.update((row.id, number) for row in (*changes[NewPage], *updates))
-            if len(self._changed) > MAX_CHANGED:
-                self._forget_committed()
+            if len(self._changed) > self._most_changed:
+                committed = self._writer.committed
+                self._changed = {page: number for page, number in self._changed.items() if number > committed}
+                self._most_changed = max(MIN_CHANGED, 2 * len(self._changed))
 
     @property
     def submitted(self) -> int:
@@ -310,12 +318,6 @@ class SqlFrontierStore:
     def _wait_for(self, page_ids: Iterable[int]) -> None:
         """Wait until the rows of these pages are committed, but not for later ones."""
         self._writer.wait_for(max((self._changed.get(page_id, 0) for page_id in page_ids), default=0))
-
-    def _forget_committed(self) -> None:
-        committed = self._writer.committed
-        self._changed = {page_id: number for page_id, number in self._changed.items() if number > committed}
-        if 2 * len(self._changed) > MAX_CHANGED:
-            self.flush()
 
     def flush(self) -> None:
         """Return when everything submitted is committed. Raises `StoreError` if that fails."""

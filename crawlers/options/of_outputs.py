@@ -7,7 +7,7 @@ from crawlers.options.kinds import Choice, File, Names, Number, Switch, Text, Wh
 from crawlers.options.setting import Reach, Setting, group
 
 MACHINE, RESULTS = Reach.MACHINE, Reach.RESULTS
-
+BROKEN_LINKS = "broken-links"  # the table for which texts of links are stored
 
 FRONTIER = group(
     "The frontier",
@@ -41,8 +41,8 @@ TABLES = group(
     "Tables of URLs and links",
     Setting(
         "RESULT_TABLES",
-        ["pages", "broken-links", "redirects", "external-links"],
-        Names("Names", of="graphs.tables.result_tables:TABLES"),
+        ["pages", BROKEN_LINKS, "redirects", "external-links"],
+        Names("Names", of="reports.result_tables:TABLES"),
     ).says("Written when the crawl stops: pages, broken-links, redirects, external-links; empty: none"),
 )
 LOGS = group(

@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output, owner_of
-from crawlers.graphs.tables.result_tables import write_tables
+from crawlers.reports.result_tables import write_tables
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.files.writable import check_folder
 from crawlers.storage.queries import NamedCrawl, sites_of

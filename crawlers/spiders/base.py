@@ -158,8 +158,8 @@ class SiteSpider(Spider):
         from crawlers.algorithms.ranking.page_orders import LEARNING
         from crawlers.algorithms.urls.link_resolver import LinkResolver
         from crawlers.extraction.response import ResponseReader
-        from crawlers.graphs.tables.result_tables import BROKEN_LINKS
         from crawlers.inputs.url_settings import normalization
+        from crawlers.options.of_outputs import BROKEN_LINKS
 
         return ResponseReader(
             LinkResolver(normalization(settings), addresses=self.addresses, across_sites=self.scope is not None),

@@ -60,6 +60,20 @@ def test_crawl_resumes_where_it_was_killed(engine, cache_urls):
     assert [(path, lease.attempts) for lease in site.lease(NOW + 100) for path in site.paths([lease])] == [("/b/", 1)]
 
 
+def test_known_urls_are_forgotten_once_they_are_committed_without_a_wait(engine, monkeypatch):
+    site = Site(engine, engine.frontier(cache_urls=100), parallel=9)
+    known = site.frontier.schedule.site(site.id).seen
+    paths = [f"/{number}/" for number in range(300)]
+    with monkeypatch.context() as committing:
+        committing.setattr(site.frontier.store, "has_committed", lambda number: False)
+        assert site.add(*paths[:200]) == 200
+        assert site.add(*paths[:200], *paths[200:]) == 100
+        assert len(known) == 300
+    assert site.add("/last/") == 1
+    assert len(known) < 300
+    assert site.add(*paths) == 0
+
+
 def test_sites_of_one_store_are_independent(engine):
     frontier = engine.frontier(cache_urls=1)
     one = Site(engine, frontier)

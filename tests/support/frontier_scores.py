@@ -40,11 +40,12 @@ class WrittenScores:
     def best(self, table, site_id, queue, after, limit):
         self.reads += 1
         pages = sorted((-score, page) for page, (of, score) in self.rows.items() if of == queue)
-        return [entry(page, priority) for priority, page in pages[:limit]]
+        return [entry(page, priority) for priority, page in pages if (priority, page) > after][:limit]
 
-    def entries(self, page_ids):
-        self.looked_up += page_ids
-        return [entry(page) for page in page_ids]
+    def entries(self, page_ids, others=()):
+        asked = [*page_ids, *others]
+        self.looked_up += asked
+        return [entry(page) for page in asked]
 
 
 def entry(page, priority=0.0, level=0):

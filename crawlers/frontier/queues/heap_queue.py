@@ -135,17 +135,18 @@ class HeapQueue:
     def refill(self, limit: int) -> None:
         """Read the next *limit* URLs from the store; everything pushed must have been committed to it."""
         fallen = self._fallen()
-        while len(entries := self._read(limit)) == limit and all(entry.id in self._held for entry in entries):
-            limit *= 2  # rare: few pages of a queue are held at a time
+        after = self._spill_limit if self._scores is None else NONE  # scores may have fallen behind the limit
+        while len(entries := self._read(after, limit)) == limit and all(entry.id in self._held for entry in entries):
+            after = entries[-1].priority, entries[-1].id  # rare: few pages of a queue are held at a time
         self.fill(entries, limit)
         if self._heap and fallen.issuperset(self._entries):
             # All were written just now. A store that rounds must not make them appear to have fallen again, endlessly.
             self._spill_limit = max(self._spill_limit, max(self._heap))
 
-    def _read(self, limit: int) -> list[QueueEntry]:
+    def _read(self, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         if self._scores is None:
-            return self._store.waiting(self._site_id, self._spill_limit, limit)
-        return self._store.best(self._scores.table, self._site_id, self._number, NONE, limit)
+            return self._store.waiting(self._site_id, after, limit)
+        return self._store.best(self._scores.table, self._site_id, self._number, after, limit)
 
     def fill(self, entries: list[QueueEntry], limit: int) -> None:
         """Begin with the next URLs of the store, in order and at most *limit*, without those that are held."""
@@ -161,7 +162,7 @@ class HeapQueue:
         _, page = heapq.heappop(self._heap)
         entry = self._entries.pop(page, None)
         if entry is None:
-            nearest = [page, *(p for _, p in self._heap[:LOADED] if p not in self._entries and self._waits(p))]
-            self._entries.update((found.id, found) for found in self._store.entries(nearest))
+            next_ones = [p for _, p in self._heap[:LOADED] if p not in self._entries and self._waits(p)]
+            self._entries.update((found.id, found) for found in self._store.entries([page], next_ones))
             entry = self._entries.pop(page)
         return entry

@@ -249,8 +249,8 @@ class ValueQueue:
         assert first is not None
         page_id = first[1]
         if page_id not in self._entries:
-            missing = [one for one in self._next(LOADED) if one not in self._entries]
-            self._entries.update((found.id, found) for found in self._store.entries(missing))
+            next_ones = [one for one in self._next(LOADED) if one not in self._entries and one != page_id]
+            self._entries.update((found.id, found) for found in self._store.entries([page_id], next_ones))
         self._remove(page_id)
         self._popped.intersection_update(self._held)  # a refill waits for the others, which ended before it
         self._popped.add(page_id)

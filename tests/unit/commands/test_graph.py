@@ -8,8 +8,8 @@ import pytest
 from crawlers.algorithms.plurals import plural
 from crawlers.cli.graph_results import FRAGMENT
 from crawlers.errors import ConfigError
-from crawlers.graphs.tables.result_tables import TABLES
 from crawlers.inputs.hosts_file import parse_hosts
+from crawlers.reports.result_tables import TABLES
 from crawlers.storage.files.names import file_stem
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages

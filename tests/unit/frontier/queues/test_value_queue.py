@@ -44,9 +44,9 @@ class WaitingRows:
         behind = [one for one in ordered if one > after]
         return [entry(page)._replace(priority=priority) for priority, page in behind[:limit]]
 
-    def entries(self, page_ids):
+    def entries(self, page_ids, others=()):
         self.lookups += 1
-        return [entry(page) for page in page_ids]
+        return [entry(page) for page in (*page_ids, *others)]
 
     def link_features(self, page_ids):
         return {page: row for page in page_ids if (row := self.rows[page]) is not None}

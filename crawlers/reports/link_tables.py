@@ -1,4 +1,4 @@
-"""The tables of links: to other sites, to what can't be loaded or is no URL, and the redirects of a site."""
+"""The rows of the files of links: to other sites, to what can't be loaded or is no URL, and the redirects of a site."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ def external_rows(database: Database, site_ids: Collection[int]) -> Iterator[lis
             yield [url, urlsplit(site).hostname, page, anchor, pages, links]
 
 
-BROKEN_COLUMNS = ("url", "status", "reason", "anchor", "links", "page", "level")  # those of the report broken-links
 _HOLDERS = """
     SELECT t.id, a.anchor, l.count, s.url, s.level
     FROM page s JOIN link l ON l.source_id = s.id JOIN page t ON t.id = l.target_id
@@ -53,7 +52,7 @@ _BAD = f"""
 
 
 def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
-    """Yield the rows of the table of a site, by target: first links to URLs, then links that are no URLs."""
+    """Yield the rows of the report `broken-links`, by target: first links to URLs, then links that are no URLs."""
     with database.read() as connection:
         ends = broken_ends(connection, site_id)
         problems = problems_of(connection, ends, ends)
@@ -64,8 +63,6 @@ def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
             yield [raw, None, sentence(reason), *of_page]
 
 
-# Those of the report redirects.
-REDIRECT_COLUMNS = ("url", "status", "redirects", "final_url", "final_status", "problem", "level", "chain")
 _REDIRECTS = f"""
     SELECT id, url, status, level FROM page WHERE site_id = :site AND (state = {State.MOVED:d}
     OR (state IN ({State.REFUSED:d}, {State.FAILED:d}) AND status >= 300 AND status < {MIN_ERROR_STATUS}))
@@ -73,7 +70,7 @@ _REDIRECTS = f"""
 
 
 def redirect_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
-    """Yield the rows of the table of a site, by URL."""
+    """Yield the rows of the report `redirects`, by URL."""
     with database.read() as connection, database.read() as lookups:
         for pages in batches(streamed(connection, _REDIRECTS, site=site_id)):
             for *cells, problem, level, chain in redirect_cells(lookups, pages):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.batches import batches
 from crawlers.items import State
 from crawlers.reasons import sentence
+from crawlers.reports.catalogue.page_reports import LEVEL, REASON, SIZE, STATE, STATUS, TITLE, TYPE, URL
 from crawlers.storage.streaming import streamed, urls_of
 from crawlers.storage.url_counts import kind_of
 
@@ -21,14 +22,7 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
 
 COLUMNS = (
-    "url",
-    "status",
-    "state",
-    "reason",
-    "level",
-    "title",
-    "content_type",
-    "size_bytes",
+    *(column.name for column in (URL, STATUS, STATE, REASON, LEVEL, TITLE, TYPE, SIZE)),
     "in_degree",  # as in the graph; of URLs that are not pages: the number of pages that link to it
     "out_degree",
     "duplicate_of",

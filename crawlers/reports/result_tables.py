@@ -1,12 +1,19 @@
-"""Writes the tables of a crawl: one file for each site, or one of all sites for a harvest."""
+"""Writes the tables of a crawl that people open in a spreadsheet: one file for each site, or one for a whole harvest.
+
+Each is a function of the web, like the graphs, so that two crawls of an unchanged site give identical files. "First"
+always means the page with the lowest level, then the lowest URL.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.graphs.tables import link_tables, page_table
-from crawlers.graphs.tables.link_tables import broken_link_rows, external_rows, redirect_rows
+from crawlers.options.of_outputs import BROKEN_LINKS
+from crawlers.reports import page_table
+from crawlers.reports.catalogue.link_reports import BrokenLinks
+from crawlers.reports.catalogue.page_reports import Redirects
+from crawlers.reports.link_tables import EXTERNAL_COLUMNS, broken_link_rows, external_rows, redirect_rows
 from crawlers.storage.crawl_results import site_has_pages
 from crawlers.storage.files.csv_tables import write_table
 from crawlers.storage.files.names import file_stem
@@ -19,7 +26,6 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
     from crawlers.storage.queries import CrawledSite, NamedCrawl
 
-BROKEN_LINKS = "broken-links"
 EXTERNAL = "external-links"
 HARVEST = "extlinks"  # the mission whose external links are one table of all sites
 
@@ -39,15 +45,17 @@ TABLES = {
         lambda database, site: page_table.page_rows(database, site.id, SiteGraph(database, site.id, site.site)),
     ),
     BROKEN_LINKS: ResultTable(
-        link_tables.BROKEN_COLUMNS,
+        [column.name for column in BrokenLinks.columns],
         "broken link",
         lambda database, site: broken_link_rows(database, site.id),
     ),
     "redirects": ResultTable(
-        link_tables.REDIRECT_COLUMNS, "redirect", lambda database, site: redirect_rows(database, site.id)
+        [column.name for column in Redirects.columns],
+        "redirect",
+        lambda database, site: redirect_rows(database, site.id),
     ),
     EXTERNAL: ResultTable(
-        link_tables.EXTERNAL_COLUMNS,
+        EXTERNAL_COLUMNS,
         "external URL",
         lambda database, site: external_rows(database, [site.id]),
     ),
@@ -90,4 +98,4 @@ def write_tables(
     if is_harvest and EXTERNAL in names:
         path = folder / f"{EXTERNAL}.csv"
         rows = external_rows(database, [site.id for site in crawled])  # a part of the sites would not replace it
-        yield WrittenTable(path, write_table(path, link_tables.EXTERNAL_COLUMNS, rows), TABLES[EXTERNAL].noun)
+        yield WrittenTable(path, write_table(path, EXTERNAL_COLUMNS, rows), TABLES[EXTERNAL].noun)
