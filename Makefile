@@ -7,7 +7,7 @@ RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 SPARK := $(VENV)/.spark
 INSTALL := PIP_ROOT_USER_ACTION=ignore $(BIN)/pip install --quiet --disable-pip-version-check
-SUFFIXES := crawlers/algorithms/urls/public_suffix_list.dat
+SUFFIXES := crawlers/urls/public_suffix_list.dat
 SUFFIXES_URL := https://publicsuffix.org/list/public_suffix_list.dat
 COMPILE := UV_CUSTOM_COMPILE_COMMAND='make pins' $(VENV)/pins/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-annotate

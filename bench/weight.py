@@ -208,7 +208,7 @@ def main() -> None:
         "protocols with one implementation": lone_protocols(),
         **crawled(),
         "settings of our own": sum(name.isupper() and name not in scrapys for name in settings),
-        "tables": len(importlib.import_module("crawlers.storage.schema").metadata.tables),
+        "tables": len(importlib.import_module("crawlers.store.schema").metadata.tables),
         "pinned packages": len(re.findall(r"^[a-z][\w.-]*==", (ROOT / "requirements.txt").read_text(), re.M | re.I)),
         "lines of code of tests": weigh("tests")[1].code,
         "lines of code of bench": weigh("bench")[1].code,

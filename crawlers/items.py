@@ -151,7 +151,7 @@ def _readable(link: ExternalLink, count: int) -> dict[str, Any]:
 
 
 class QueueSlot(NamedTuple):
-    """The place of a waiting URL, under an order with several queues per site (see algorithms.ranking.news_scores)."""
+    """The place of a waiting URL, under an order with several queues per site (see missions.news.plan.news_scores)."""
 
     queue: int
     value: float  # orders the URLs of the queue
@@ -202,13 +202,13 @@ _HALF = (1 << 64) - 1
 
 
 class DocumentFingerprint(NamedTuple):
-    """The keys by which documents are compared; see `algorithms.dedup.document_fingerprints`."""
+    """The keys by which documents are compared; see `missions.news.dedup.document_fingerprints`."""
 
     domain: str
     url: Key128
     canonical: Key128 | None  # of the canonical URL of the page, if it is credible
     text: Key128
-    bands: tuple[int, ...]  # of the text; near-duplicates share some, see `algorithms.dedup.min_hash`
+    bands: tuple[int, ...]  # of the text; near-duplicates share some, see `missions.news.dedup.min_hash`
 
     @property
     def text_hash(self) -> str:
@@ -233,7 +233,7 @@ class Announced(NamedTuple):
 
 LEASE = "lease"  # the key of the lease in the meta of a request
 RENDER = "render"  # likewise, of whether a browser renders the page
-# Likewise, of the target of a redirect, see algorithms.urls.redirect_targets; and the tag of links that are redirects:
+# Likewise, of the target of a redirect, see urls.redirect_targets; and the tag of links that are redirects:
 REDIRECT = "redirect"
 
 # The signal of our handler of libcurl for a *request* whose connection stands, and which is sent now. Scrapy's own
@@ -297,7 +297,7 @@ class Page:
     is_transient: bool = False  # the fetch failed, but may succeed the next time
     retry_after_s: float | None = None  # None: the host did not ask for a pause
     content_hash: bytes = field(default=b"", metadata=_in_feeds(bytes.hex))  # 16 bytes; equal for equal bodies
-    content_signature: int = 0  # hash of the text without its numbers, see algorithms.traps
+    content_signature: int = 0  # hash of the text without its numbers, see urls.trap_watch
     moved_to: Target | None = field(default=None, metadata=_in_feeds(lambda target: target and target.url))
     links: Sequence[tuple[Target, int]] = field(  # internal, with their number
         default=(), metadata=_in_feeds(_with_counts)

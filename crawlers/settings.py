@@ -24,14 +24,14 @@ ITEM_PIPELINES = {
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.CallbackMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
     "crawlers.extensions.crawl_owner.CrawlOwner": 0,
-    "crawlers.extensions.address_filter.AddressFilter": 0,
+    "crawlers.downloader.address_filter.AddressFilter": 0,
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.extensions.crawl_owner.Rounds": 0,
     "crawlers.extensions.news_outputs.NewsChart": 0,
     "crawlers.extensions.news_outputs.ParquetExport": 0,
     "crawlers.extensions.alarm_checks.AlarmChecks": 0,
-    "crawlers.extensions.browser.Browser": 0,
+    "crawlers.downloader.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.metrics_server.MetricsServer": 0,
     "scrapy.extensions.feedexport.FeedExporter": None,
@@ -40,7 +40,7 @@ EXTENSIONS = {
     "crawlers.extensions.summary.CrawlSummary": 10,  # below the live table
     "crawlers.extensions.gc_tuning.GcTuning": 0,
 }
-DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.handlers.http.HTTPHandler")
+DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.downloader.http.HTTPHandler")
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

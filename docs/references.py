@@ -23,9 +23,9 @@ from crawlers.lab import PARTS
 from crawlers.options import SETTINGS
 from crawlers.reasons import Reason
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.storage.schema import metadata
-from crawlers.storage.schema.rows import ABOUT, MEANINGS
-from crawlers.storage.url_counts import kind_of
+from crawlers.store.reading.url_counts import kind_of
+from crawlers.store.schema import metadata
+from crawlers.store.schema.rows import ABOUT, MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

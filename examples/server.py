@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web as http
 
-from crawlers.extraction.pool import environment
+from crawlers.pages.pool import environment
 from examples.town.plan import SITES as TOWN
 from examples.town.responses import respond as respond_in_town
 from examples.webs import SITES, Web, respond

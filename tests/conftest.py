@@ -7,7 +7,7 @@ from shutil import copy
 import pytest
 from hypothesis import Phase, settings
 
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.running import Project
 from tests.support.services import PostgresqlStore, fresh_database, running_postgresql, store_kinds
 

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from crawlers.algorithms.dedup.document_fingerprints import compared_words
-from crawlers.algorithms.dedup.shingles import nearly_same
-from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.urls.resolution import resolve
+from crawlers.missions.news.dedup.document_fingerprints import compared_words
+from crawlers.missions.news.dedup.shingles import nearly_same
+from crawlers.ranking.page_scores import REVISIT
+from crawlers.urls.resolution import resolve
 from tests.support.processes import until
 from tests.support.running import Crawl, add_on
 from tests.support.services import fresh_database, running_postgresql

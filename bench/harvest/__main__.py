@@ -26,7 +26,7 @@ from statistics import fmean, geometric_mean
 
 from bench.harvest.real import harvest
 from bench.harvest.suites import BUDGETS, ORDERS, Suite, bounds, job, suites, weights_without
-from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.bandits.site_rules import RULES
 
 
 def crawl_really(folder: Path, suite: Suite, hosts: Path, pairs: list[tuple[str, str]]) -> None:

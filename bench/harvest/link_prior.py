@@ -3,7 +3,7 @@
     python -m bench.harvest.site_pages FILES CACHE SITES.json...        once
     python -m bench.harvest.link_prior CACHE SITE...
 
-Writes crawlers/algorithms/ranking/link_prior.json: a ridge regression of ln(1 + new links) on the features of the first
+Writes crawlers/ranking/link_prior.json: a ridge regression of ln(1 + new links) on the features of the first
 link to a page that mean the same on all sites, with an intercept for each site, from breadth-first crawls.
 """
 
@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import crawlers
 from bench.harvest.simulation import Rows, Web, harvest
 from bench.harvest.site_pages import SitePages, cached
-from crawlers import algorithms
-from crawlers.algorithms.bandits.turns import Sequential
-from crawlers.algorithms.ranking.link_features import SHARED, link_feature_names
-from crawlers.algorithms.shipped_weights import OF_LINKS
+from crawlers.bandits.turns import Sequential
 from crawlers.lab.link_regression import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
 from crawlers.lab.simulation.order_replay import LevelByLevel
+from crawlers.ranking.link_features import SHARED, link_feature_names
+from crawlers.ranking.shipped_weights import OF_LINKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlers.algorithms.ranking.link_features import Features
     from crawlers.lab.link_regression import Example, Name
     from crawlers.lab.simulation.order_replay import ReplayEntry
+    from crawlers.ranking.link_features import Features
 
 
 class _Recorded(LevelByLevel):
@@ -73,7 +73,7 @@ def weights(sites: Sequence[Sequence[Example]], most: int = LARGEST, min_sites: 
 def main() -> None:
     folder = Path(sys.argv[1])
     found = weights([examples(cached(folder, name)) for name in sorted(sys.argv[2:])])
-    file = Path(algorithms.__file__).parent / OF_LINKS
+    file = Path(crawlers.__file__).parent / OF_LINKS
     file.write_text(json.dumps(by_kind(found.items()), ensure_ascii=False, indent=0) + "\n", "utf-8")
 
 

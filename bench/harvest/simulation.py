@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench.harvest.site_pages import MOVED, SitePages
-from crawlers.algorithms.ranking.link_features import WIDTH, link_features
 from crawlers.items import LinkPlace
 from crawlers.lab.simulation.order_replay import LEVEL, ReplayEntry
+from crawlers.ranking.link_features import WIDTH, link_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.link_features import Features
+    from crawlers.bandits.site_rules import SiteRule
     from crawlers.lab.simulation.order_replay import SiteOrder
+    from crawlers.ranking.link_features import Features
 
     # Returns the features of a link, by the numbers of its site and its own, and the level behind it.
     Described = Callable[[int, int, int], Features | None]

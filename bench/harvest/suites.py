@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING
 from bench.harvest.link_prior import examples, weights
 from bench.harvest.simulation import Rows, Web, best_found_pages, best_pages, harvest
 from bench.harvest.site_pages import SitePages, cached
-from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.algorithms.bandits.turns import Sequential
-from crawlers.algorithms.ranking.link_prior import prior_of
-from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
+from crawlers.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.turns import Sequential
 from crawlers.lab.link_regression import by_kind
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
 from crawlers.lab.simulation.rule_simulation import oracle
+from crawlers.ranking.link_prior import prior_of
+from crawlers.ranking.link_values import LinkValues
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.lab.link_regression import Example
+    from crawlers.ranking.link_prior import LinkPrior
 
 BUDGETS = (100, 300, 600, 1000, 2000)
 SUITE_SITES = 12

@@ -29,15 +29,15 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from selectolax.lexbor import LexborHTMLParser
 
+import crawlers
 from bench.halves import is_set_aside
 from bench.news.url_rules import COMMON, SCHEMAS, UNSEEN, drawn, filled
-from crawlers import algorithms
-from crawlers.algorithms.news.url_classifier import PROBABLE
-from crawlers.algorithms.news.url_features import GROUP_OF, features_of
-from crawlers.algorithms.news.url_prior import UrlPrior
-from crawlers.algorithms.shipped_weights import OF_URLS
-from crawlers.algorithms.url_rules.url_tokens import target_of_url
-from crawlers.algorithms.urls.domains import domain_group
+from crawlers.missions.news.urls.url_classifier import PROBABLE
+from crawlers.missions.news.urls.url_features import GROUP_OF, features_of
+from crawlers.missions.news.urls.url_prior import UrlPrior
+from crawlers.missions.news.urls.url_tokens import target_of_url
+from crawlers.ranking.shipped_weights import OF_URLS
+from crawlers.urls.domains import domain_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -227,7 +227,7 @@ def main() -> None:
     aside = [one for one in labels if is_set_aside(one.domain)]
     weights = trained([*known, *made_up(SCHEMAS), *worded()])
     if chosen.write:
-        file = Path(algorithms.__file__).parent / OF_URLS
+        file = Path(crawlers.__file__).parent / OF_URLS
         file.write_text(json.dumps(weights, indent=0, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
     prior = UrlPrior(weights)
     print(f"{len(weights)} weights from {len(known):,} labels of {len({one.domain for one in known})} domains")

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from crawlers.algorithms.news.url_prior import UrlPrior
-from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
-from crawlers.algorithms.url_rules.rule_learner import RuleLearner, UrlRule, learn_rules
-from crawlers.algorithms.url_rules.rule_set import RuleSet
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.missions.news.urls.rule_learner import RuleLearner, UrlRule, learn_rules
+from crawlers.missions.news.urls.rule_set import RuleSet
+from crawlers.missions.news.urls.url_prior import UrlPrior
+from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+from crawlers.urls.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

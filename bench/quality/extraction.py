@@ -24,9 +24,9 @@ from htmldate import find_date
 from trafilatura import bare_extraction
 
 from bench.halves import is_set_aside
-from crawlers.algorithms.urls.domains import rule_domain
-from crawlers.algorithms.urls.resolution import site_of
-from crawlers.extraction.article.article_reader import extract_article
+from crawlers.missions.news.article.article_reader import extract_article
+from crawlers.urls.domains import rule_domain
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

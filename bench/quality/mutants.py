@@ -46,12 +46,14 @@ ROOT = Path(__file__).resolve().parents[2]
 _UNIT = ("crawlers/{folder}/{name}.py tests/unit/{folder}/test_{name}.py", "tests/unit/{folder}")
 _WORKERS = "tests/unit/crawl/test_several_workers.py tests/unit/crawl/test_shared_sources.py"
 NEAREST = {
-    "algorithms": _UNIT,
-    "frontier": (*_UNIT, "tests/unit/crawl/news/test_requeue.py tests/contracts"),
-    "storage": (_UNIT[0], "tests/unit/storage/test_crawls.py", _WORKERS),
+    "bandits": _UNIT,
+    "ranking": _UNIT,
+    "urls": _UNIT,
+    "frontier": (*_UNIT, "tests/unit/missions/news/urls/test_requeue.py tests/contracts"),
+    "store": (_UNIT[0], "tests/unit/store/reading/test_crawls.py", _WORKERS),
     "crawl": (_UNIT[0], _WORKERS),
 }
-SAMPLED = ("algorithms", "frontier")
+SAMPLED = ("bandits", "ranking", "urls", "frontier")
 COPIED = ("bench", "crawlers", "examples", "tests", "pyproject.toml", "scrapy.cfg")
 OPTIONS = (
     *("-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--doctest-modules"),

@@ -27,20 +27,20 @@ from lxml.html import HtmlElement
 from scipy.optimize import minimize
 from trafilatura import load_html
 
+import crawlers
 from bench.halves import is_set_aside
 from bench.quality.extraction import overlap, tokens, whole
-from crawlers import algorithms
-from crawlers.algorithms.news.text_choice import TextBlock, best_set, features
-from crawlers.algorithms.shipped_weights import OF_BLOCKS
-from crawlers.algorithms.urls.domains import rule_domain
-from crawlers.algorithms.urls.resolution import site_of
-from crawlers.extraction.article.article_parts import ArticleParts
-from crawlers.extraction.article.article_reader import extracted_text
-from crawlers.extraction.article.json_ld import json_ld, microdata
-from crawlers.extraction.article.meta_tags import meta_tags
-from crawlers.extraction.article.text_blocks import text_blocks
-from crawlers.extraction.charset import decode
-from crawlers.extraction.html import thin
+from crawlers.missions.news.article.article_parts import ArticleParts
+from crawlers.missions.news.article.article_reader import extracted_text
+from crawlers.missions.news.article.json_ld import json_ld, microdata
+from crawlers.missions.news.article.meta_tags import meta_tags
+from crawlers.missions.news.article.text_blocks import text_blocks
+from crawlers.missions.news.article.text_choice import TextBlock, best_set, features
+from crawlers.pages.charset import decode
+from crawlers.pages.html import thin
+from crawlers.ranking.shipped_weights import OF_BLOCKS
+from crawlers.urls.domains import rule_domain
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -267,7 +267,7 @@ def main() -> None:
         parser.error("pages of several domains for training are needed that have a body or a text")
     weights = fitted(known, sorted(known[0].columns))
     if chosen.write:
-        file = Path(algorithms.__file__).parent / OF_BLOCKS
+        file = Path(crawlers.__file__).parent / OF_BLOCKS
         file.write_text(json.dumps(weights, indent=0, sort_keys=True) + "\n", "utf-8")
     print(f"{len(weights)} weights from {sum(len(one.blocks) for one in known):,} blocks of {len(known)} pages")
     print("| F1 | pages | extractor | ours | all right blocks |\n|---|--:|--:|--:|--:|")

@@ -14,9 +14,9 @@ import json
 from pathlib import Path
 from statistics import fmean, geometric_mean
 
-from crawlers.algorithms.topic.vectors import STRATEGIES, DocumentFrequencies
 from crawlers.lab.topic_runs import replayed
-from crawlers.storage.database import Database
+from crawlers.missions.topic.vectors import STRATEGIES, DocumentFrequencies
+from crawlers.store.database import Database
 
 CRAWL = "whole"
 POINTS = (100, 200, 500, 1_000)

@@ -35,8 +35,8 @@ from starlette.testclient import TestClient
 
 from bench.scale.panel_store import LARGE, Size, build, written
 from bench.scale.panel_walk import FILTER, ORDER, PAGE, TABLE, asked
-from crawlers.storage.database import Database
-from crawlers.storage.queries import crawl_numbered
+from crawlers.store.database import Database
+from crawlers.store.reading.queries import crawl_numbered
 from crawlers.web.app import panel
 from crawlers.web.cached_results import CachedResults
 from crawlers.web.serving import access_on

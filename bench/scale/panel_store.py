@@ -13,13 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select, text, update
 
-from crawlers.algorithms.ranking.opic import OPICTotals
-from crawlers.algorithms.urls.keys import url_key
-from crawlers.algorithms.urls.resolution import resolve
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import (
+from crawlers.ranking.opic import OPICTotals
+from crawlers.store.database import Database
+from crawlers.store.schema.tables import (
     EndedPage,
     ExternalLinkRow,
     ExternalUrlRow,
@@ -31,6 +27,10 @@ from crawlers.storage.schema.tables import (
     external_url,
     page,
 )
+from crawlers.store.writing.bulk_writer import write_changes
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.keys import url_key
+from crawlers.urls.resolution import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -26,20 +26,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.bandits.site_rules import RoundRobin
-from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
-from crawlers.algorithms.urls.keys import page_key
+from crawlers.bandits.site_rules import RoundRobin
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State, Target
-from crawlers.storage import crawls
-from crawlers.storage.database import Database
-from crawlers.storage.joining import Command
-from crawlers.storage.site_opening import SiteList
-from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.writer import Writer
+from crawlers.ranking.page_orders import BREADTH_FIRST
+from crawlers.store.database import Database
+from crawlers.store.reading import crawls
+from crawlers.store.sites.site_opening import SiteList
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.writer import Writer
+from crawlers.urls.keys import page_key
+from crawlers.workers.joining import Command
 from tests.support.frontier_state import pending_of
 
 if TYPE_CHECKING:

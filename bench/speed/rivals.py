@@ -90,8 +90,8 @@ class WithoutLinks:
     """This project without storing any link, to measure the cost of links."""
 
     def __init__(self) -> None:
-        from crawlers.storage.schema.rows import INSERT, written_by
-        from crawlers.storage.schema.tables import PageLinks, link
+        from crawlers.store.schema.rows import INSERT, written_by
+        from crawlers.store.schema.tables import PageLinks, link
 
         written_by(link, INSERT, lambda connection, rows: None)(PageLinks)  # declared again: its rows are dropped
 

@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.plurals import counted, plural
-from crawlers.algorithms.urls.domains import GROUPS
 from crawlers.cli.project_command import read_crawl
 from crawlers.errors import ConfigError
+from crawlers.files.atomic import replacing
+from crawlers.files.parquet_files import check_parquet
+from crawlers.files.text_file import shortened_list
+from crawlers.files.writable import check_file
 from crawlers.graphs.analysis import analyse
 from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
 from crawlers.graphs.comparison.crawl_changes import CHANGES
@@ -24,22 +26,20 @@ from crawlers.graphs.looks import COMMUNITY, MAX_NODES, GraphLayout, graph_layou
 from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.inputs.seed_names import matching_seeds
-from crawlers.inputs.text_file import shortened_list
 from crawlers.items import Seed
 from crawlers.options.file_kinds import HTML, PICTURE
+from crawlers.plurals import counted, plural
 from crawlers.reports.figures import draw_map
 from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
 from crawlers.reports.result_tables import DEFAULTS, write_tables
-from crawlers.storage.crawl_results import has_pages, latest_with_pages
-from crawlers.storage.files.atomic import replacing
-from crawlers.storage.files.parquet_files import check_parquet
-from crawlers.storage.files.writable import check_file
-from crawlers.storage.importance import KEEPERS, totals_of, weights_of_crawl
-from crawlers.storage.pagerank import StoredPageRank
-from crawlers.storage.queries import crawl_named, sites_of
-from crawlers.storage.result_folders import free_folder, recorded_folder
-from crawlers.storage.seeds import list_seeds
+from crawlers.sites.seed_names import matching_seeds
+from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
+from crawlers.store.reading.importance import KEEPERS, totals_of, weights_of_crawl
+from crawlers.store.reading.pagerank import StoredPageRank
+from crawlers.store.reading.queries import crawl_named, sites_of
+from crawlers.store.reading.result_folders import free_folder, recorded_folder
+from crawlers.store.sites.seeds import list_seeds
+from crawlers.urls.domains import GROUPS
 
 if TYPE_CHECKING:
     import argparse
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.maps.graph_map import GraphMap
+    from crawlers.graphs.maps.graph_map import GraphMap
     from crawlers.graphs.model import Graph
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import CrawledSite, NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import CrawledSite, NamedCrawl
 
     PageOf = Callable[[GraphMap], str]
     from collections import Counter

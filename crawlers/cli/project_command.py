@@ -12,13 +12,13 @@ from scrapy.commands import ScrapyCommand
 
 from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, kinds_of_settings
 from crawlers.errors import ConfigError, CrawlersError, UnreachedError
+from crawlers.files.text_file import shortened_list
+from crawlers.files.writable import check_file
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
-from crawlers.inputs.text_file import shortened_list
 from crawlers.options.file_kinds import LOG, PROCESS_NUMBER, PROFILE
 from crawlers.reasons import Reason, sentence
-from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     import argparse
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.options.file_kinds import FileKind
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
 
 MOST = 10_000_000  # of anything that is counted on the command line: the oracle of `scrapy lab` takes 24 bytes per page
 
@@ -98,7 +98,7 @@ class StoreCommand(ProjectCommand):
 
 def opened_store(settings: BaseSettings) -> closing[Database]:
     """Return the store, for a with statement. Raises `ConfigError` if it does not exist."""
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
     return closing(Database(settings.get("DATABASE_URL"), create=False))
 
@@ -140,7 +140,7 @@ def read_crawl(database: Database, option: str | None, settings: SettingValues) 
 
     Standard output is left to the results, so that they can be piped. Raises `ConfigError`.
     """
-    from crawlers.storage.queries import crawl_named
+    from crawlers.store.reading.queries import crawl_named
 
     crawl = crawl_named(database, named_by(option, settings))
     print(f"Reading the {crawl}", file=sys.stderr)
@@ -170,7 +170,7 @@ def check_reach(database: Database, crawl_id: int, *, needs_all: bool) -> None:
 
     With *needs_all*, also if any site that a person named is not available.
     """
-    from crawlers.storage.crawl_results import STOPPED_BY_USER, crawl_end, has_pages, unavailable_sites
+    from crawlers.store.reading.crawl_results import STOPPED_BY_USER, crawl_end, has_pages, unavailable_sites
 
     with database.read() as connection:
         missing = [f"{site}: {sentence(why)}" for site, why in unavailable_sites(connection, crawl_id)]

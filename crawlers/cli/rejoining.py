@@ -21,9 +21,9 @@ from tenacity import (
 )
 
 from crawlers.errors import ConfigError
-from crawlers.extraction.pool import environment
 from crawlers.inputs.worker_place import CRAWL
-from crawlers.storage.database import Database
+from crawlers.pages.pool import environment
+from crawlers.store.database import Database
 
 if TYPE_CHECKING:
     from threading import Event

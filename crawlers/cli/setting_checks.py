@@ -18,7 +18,7 @@ from scrapy.utils.misc import load_object
 
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import quoted, shortened_list
+from crawlers.files.text_file import quoted, shortened_list
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import Kind, Number, Table, Whole, kind_of
 from crawlers.options.removed import REMOVED, by_name
@@ -115,7 +115,7 @@ def _is_module(name: str) -> bool:
 
 def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` with all unknown names, and all values that a setting can't have."""
-    from crawlers.inputs.client_settings import http_client
+    from crawlers.downloader.client_settings import http_client
     from crawlers.inputs.url_settings import url_selection, url_steps, use_suffix_list
 
     kinds = kinds_of_settings()
@@ -150,7 +150,7 @@ def _check_outputs(settings: BaseSettings) -> None:
 
     Whoever gives full paths has the results in another folder, and the files beside them or beside the store.
     """
-    from crawlers.storage.database import store_path
+    from crawlers.store.database import store_path
 
     store = store_path(settings.get("DATABASE_URL"))
     of_store = [] if store is None else [f"{os.path.realpath(store)}{ending}" for ending in ("", "-wal", "-shm")]
@@ -199,8 +199,8 @@ def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
 
 def check_link_prior(order: str, settings: BaseSettings) -> None:
     """Raise `ConfigError` if the command gives LINK_PRIOR, but *order* does not learn from links."""
-    from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS
     from crawlers.inputs.link_prior_file import LINK_PRIOR
+    from crawlers.ranking.page_orders import LEARNING, ORDERS
 
     if order in ORDERS and order not in LEARNING and _is_given(LINK_PRIOR, settings):
         raise ConfigError(

@@ -17,8 +17,8 @@ from crawlers.cli.workers_display import WorkersDisplay
 from crawlers.errors import ConfigError
 from crawlers.extensions.progress import INTERVAL_S
 from crawlers.extensions.summary import show_summary
-from crawlers.extraction.pool import environment
 from crawlers.inputs.worker_place import CRAWL, WorkerPlace
+from crawlers.pages.pool import environment
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.cli.child_process import StoreView
 from crawlers.errors import CrawlersError
-from crawlers.storage.database import Database
-from crawlers.storage.worker_queries import Course, course, processes_of, time_of_server
+from crawlers.store.database import Database
+from crawlers.workers.worker_queries import Course, course, processes_of, time_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -15,8 +15,8 @@ from contextlib import suppress
 from queue import Empty
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.plurals import counted
 from crawlers.cli.child_process import Event, Events, Exit, Line, Signal, StoreView
+from crawlers.plurals import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.cli.child_process import ChildProcess
     from crawlers.cli.store_watch import StoreWatch
     from crawlers.cli.workers_display import WorkersDisplay
-    from crawlers.storage.worker_queries import ProcessRow
+    from crawlers.workers.worker_queries import ProcessRow
 
 logger = logging.getLogger(__name__)
 

@@ -140,7 +140,7 @@ class Command(ProjectCommand, ScrapyCrawl):
         self.exitcode = STORE_FAILED if store_failed and worker_place() is not None else 1
 
     def _check_reach(self, crawl_id: int, settings: BaseSettings) -> None:
-        from crawlers.storage.database import Database
+        from crawlers.store.database import Database
 
         try:
             with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:

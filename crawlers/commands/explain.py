@@ -9,18 +9,18 @@ from scrapy.exceptions import UsageError
 
 from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
 from crawlers.errors import ConfigError
+from crawlers.files.cells import clean
+from crawlers.files.text_file import shortened
 from crawlers.inputs.crawl_name import named_by
-from crawlers.inputs.text_file import shortened
 from crawlers.reports.time_limit import TimeLimit
-from crawlers.storage.files.cells import clean
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
 
 REPLAY_S = 10.0  # for replaying the site rule up to the decision that chose the URL
 SEARCH_S = 20.0  # for searching the pages that link to it
@@ -56,11 +56,11 @@ class Command(StoreCommand):
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         # The keys in the store are those of the settings that the crawl recorded, not of today's.
-        from crawlers.inputs.recorded_settings import crawl_rules
         from crawlers.reports.histories.history import history_lines
         from crawlers.reports.histories.linking_pages import linking_facts
         from crawlers.reports.histories.url_history import BAD_LINK, url_history
-        from crawlers.storage.crawl_settings import settings_of
+        from crawlers.reports.recorded_settings import crawl_rules
+        from crawlers.store.reading.crawl_settings import settings_of
 
         rules = crawl_rules(settings_of(database, crawl.id))
         found = url_history(database, crawl, text, rules, time.time(), TimeLimit(REPLAY_S))
@@ -73,8 +73,8 @@ class Command(StoreCommand):
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         from crawlers.cli.sites.site_parts import seed_named
+        from crawlers.missions.news.reports.search import search, sites_named
         from crawlers.reports.histories.history import when
-        from crawlers.reports.search import search, sites_named
 
         most = whole_number("--limit", opts.limit, 1)
         site_ids = None

@@ -14,7 +14,7 @@ from crawlers.graphs.files import ALL_FORMATS, PARQUET
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.maps.graph_map import GraphMap
+    from crawlers.graphs.maps.graph_map import GraphMap
 
 NOT_COMPARED = (
     "crawl",
@@ -54,10 +54,10 @@ class Command(StoreCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        from crawlers.algorithms.urls.domains import GROUPS
         from crawlers.graphs.export import ALL_MEASURES
         from crawlers.graphs.looks import LAYOUTS
         from crawlers.reports.result_tables import TABLES
+        from crawlers.urls.domains import GROUPS
 
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")

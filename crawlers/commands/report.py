@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.plurals import counted
 from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
+from crawlers.files.parquet_files import check_parquet
+from crawlers.plurals import counted
 from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, sorted_by, total
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.files.parquet_files import check_parquet
 
 if TYPE_CHECKING:
     import argparse

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.plurals import plural
 from crawlers.cli.project_command import StoreCommand
+from crawlers.plurals import plural
 
 if TYPE_CHECKING:
     import argparse

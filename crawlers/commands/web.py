@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
     from crawlers.web.starting import Starter
 
 OWN = ("WEB_", "SCRAPYD_URL")  # settings of the panel that its crawls need not know
@@ -41,7 +41,7 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         # Scrapy imports all commands for each of them: the others must not wait for the panel.
-        from crawlers.storage.database import Database, is_missing
+        from crawlers.store.database import Database, is_missing
         from crawlers.web.app import panel
         from crawlers.web.serving import access_on, bound, in_url, serve
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.plurals import counted
 from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
+from crawlers.plurals import counted
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
-    from crawlers.storage.worker_queries import CrawlWorkers
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
+    from crawlers.workers.worker_queries import CrawlWorkers
 
 ACTIONS = ("pause", "resume", "stop")
 
@@ -44,8 +44,8 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.reports.histories.history import sentence
-        from crawlers.reports.worker_table import nobody_works, site_lines, worker_lines
-        from crawlers.storage.worker_queries import sites_with_workers, workers_of
+        from crawlers.workers.worker_queries import sites_with_workers, workers_of
+        from crawlers.workers.worker_table import nobody_works, site_lines, worker_lines
 
         if len(args) > 1 or (args and args[0] not in ACTIONS):
             raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
@@ -67,7 +67,7 @@ class Command(StoreCommand):
 
 
 def _working(found: CrawlWorkers) -> set[int]:
-    from crawlers.storage.workers import ACTIVE
+    from crawlers.workers.workers import ACTIVE
 
     return {one.number for one in found.workers if one.state == ACTIVE}
 
@@ -75,9 +75,9 @@ def _working(found: CrawlWorkers) -> set[int]:
 def _ask(database: Database, crawl: NamedCrawl, action: str, found: CrawlWorkers, workers: int) -> str:
     """Ask the *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`."""
     from crawlers.reports.histories.history import sentence
-    from crawlers.reports.worker_table import nobody_works
-    from crawlers.storage.worker_queries import set_control
-    from crawlers.storage.workers import PAUSE, STOP
+    from crawlers.workers.worker_queries import set_control
+    from crawlers.workers.worker_table import nobody_works
+    from crawlers.workers.workers import PAUSE, STOP
 
     wanted = {"pause": PAUSE, "stop": STOP}.get(action)
     if not workers:

@@ -9,9 +9,9 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.domains import is_same_domain
-from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.items import REDIRECT, State
+from crawlers.urls.domains import is_same_domain
+from crawlers.urls.resolution import resolve, site_of
 
 if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.url_filter import UrlFilter
     from crawlers.frontier.values import Lease
     from crawlers.items import Page
-    from crawlers.storage.schema.tables import SiteHome
+    from crawlers.store.schema.tables import SiteHome
 
 logger = logging.getLogger(__name__)
 

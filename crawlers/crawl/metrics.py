@@ -27,8 +27,8 @@ from crawlers import __version__
 from crawlers.errors import StoreError
 from crawlers.items import State
 from crawlers.reasons import ErrorClass
-from crawlers.storage.queries import oldest_waiting
-from crawlers.storage.worker_status import Wait
+from crawlers.store.reading.queries import oldest_waiting
+from crawlers.workers.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from crawlers.crawl.running_crawl import Crawl
-    from crawlers.storage.writer import Commits
+    from crawlers.store.writing.writer import Commits
 
 LABELS = ("crawl", "worker")  # of all metrics, before their own
 LATENESS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # limits of buckets

@@ -6,30 +6,30 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.bandits.reward_kinds import signature_with
-from crawlers.algorithms.retries import REST_STATUSES, retry_delay_s
+from crawlers.bandits.reward_kinds import signature_with
 from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import fail_loop
 from crawlers.frontier.revisits import is_unchanged
 from crawlers.items import State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import SiteRest
+from crawlers.pages.retries import REST_STATUSES, retry_delay_s
+from crawlers.store.schema.tables import SiteRest
+from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from crawlers.algorithms.retries import RetryPolicy
     from crawlers.crawl.home_addresses import HomeAddresses
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_claims import SiteClaims
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
-    from crawlers.crawl.worker_rounds import WorkerRounds
     from crawlers.frontier.values import Lease
     from crawlers.items import Page
-    from crawlers.storage.schema.tables import SiteHome
+    from crawlers.pages.retries import RetryPolicy
+    from crawlers.store.schema.tables import SiteHome
+    from crawlers.workers.site_claims import SiteClaims
+    from crawlers.workers.worker_rounds import WorkerRounds
 
 
 @dataclass(eq=False)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
-    from crawlers.storage.reader_threads import Run
-    from crawlers.storage.schema.message_tables import Message
-    from crawlers.storage.site_rows import SiteRow
+    from crawlers.store.reader_threads import Run
+    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.workers.message_tables import Message
 
 
 class CrawlPolicy:

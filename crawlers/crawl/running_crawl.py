@@ -9,43 +9,42 @@ import logging
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.retries import RetryPolicy, robots_rests
-from crawlers.algorithms.robots_groups import is_unreachable
-from crawlers.algorithms.url_rules.url_selection import UrlSelection
-from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.crawl.control import PASSING
+from crawlers.crawl.csv_logs import CsvLogs
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.page_recording import PageRecording
 from crawlers.crawl.session import CrawlSession, log_paths
-from crawlers.crawl.site_claims import SiteClaims
 from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
 from crawlers.crawl.site_sitemaps import SitemapNeeded, SiteSitemaps
 from crawlers.crawl.start_urls import StartUrls
 from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.trials import Trials
 from crawlers.crawl.url_filter import UrlFilter
-from crawlers.crawl.worker_rounds import WorkerRounds
 from crawlers.errors import CrawlersError, FrontierError, StoreError
-from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.inputs.render_settings import RenderedSites
-from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
+from crawlers.missions.news.feeds.feed_discovery import sitemaps_of_robots
+from crawlers.pages.retries import RetryPolicy, robots_rests
+from crawlers.pages.robots_groups import is_unreachable
+from crawlers.plurals import counted
 from crawlers.reasons import Reason
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.files.csv_logs import CsvLogs
-from crawlers.storage.page_selection import StoredSelection
-from crawlers.storage.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
-from crawlers.storage.site_rows import networks_of_seeds
-from crawlers.storage.worker_status import Wait
+from crawlers.sites.robots_token import robots_token
+from crawlers.store.reading.page_selection import StoredSelection
+from crawlers.store.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
+from crawlers.store.sites.site_rows import networks_of_seeds
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.addresses import AddressGuard
+from crawlers.urls.url_selection import UrlSelection
+from crawlers.workers.site_claims import SiteClaims
+from crawlers.workers.worker_rounds import WorkerRounds
+from crawlers.workers.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from concurrent.futures import Future
 
     from crawlers.crawl.control import CrawlControl
-    from crawlers.crawl.membership import Membership
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.frontier import QueuedFrontier
@@ -53,7 +52,8 @@ if TYPE_CHECKING:
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
-    from crawlers.storage.schema.rows import Row
+    from crawlers.store.schema.rows import Row
+    from crawlers.workers.membership import Membership
 
 logger = logging.getLogger(__name__)
 

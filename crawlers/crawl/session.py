@@ -17,14 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlers import __version__
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.plurals import counted, plural
-from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.membership import Membership
-from crawlers.crawl.rewards import Rewards
+from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.crawl.spec import check_order
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
+from crawlers.files.writable import check_setting_file
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
@@ -34,28 +30,33 @@ from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
 from crawlers.inputs.rule_settings import chosen_order, chosen_patience, chosen_rule, registry_entry
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
+from crawlers.missions.extlinks.rewards import Rewards
+from crawlers.missions.topic.topics import TOPIC
 from crawlers.options import RECORDED
+from crawlers.plurals import counted, plural
+from crawlers.ranking.link_values import LinkValues
 from crawlers.reasons import Reason, end_of
-from crawlers.storage import crawls, workers
-from crawlers.storage.database import SILENCE_S, Database, is_missing
-from crawlers.storage.files.writable import check_setting_file
-from crawlers.storage.joining import ANOTHER, Command
-from crawlers.storage.levels import correct_levels
-from crawlers.storage.locks import WorkerLock
-from crawlers.storage.new_sites import SiteLimit
-from crawlers.storage.own_links import adopt_links, own_urls
-from crawlers.storage.pulls import downloads_of, pulls_of
-from crawlers.storage.queries import sites_of
-from crawlers.storage.reader_threads import ReaderThreads
-from crawlers.storage.reserved_ids import ReservedIds
-from crawlers.storage.result_folders import replaced_crawl
-from crawlers.storage.schema.tables import site
-from crawlers.storage.site_opening import SiteList, discovered_site
-from crawlers.storage.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
-from crawlers.storage.store_check import StoreCheck
-from crawlers.storage.stored_features import stored_link_prior
-from crawlers.storage.topic.topics import TOPIC
-from crawlers.storage.writer import Writer
+from crawlers.store.database import SILENCE_S, Database, is_missing
+from crawlers.store.locks import WorkerLock
+from crawlers.store.reader_threads import ReaderThreads
+from crawlers.store.reading import crawls
+from crawlers.store.reading.levels import correct_levels
+from crawlers.store.reading.queries import sites_of
+from crawlers.store.reading.result_folders import replaced_crawl
+from crawlers.store.schema.tables import site
+from crawlers.store.sites.site_opening import SiteList, discovered_site
+from crawlers.store.sites.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
+from crawlers.store.store_check import StoreCheck
+from crawlers.store.writing.own_links import adopt_links, own_urls
+from crawlers.store.writing.pulls import downloads_of, pulls_of
+from crawlers.store.writing.reserved_ids import ReservedIds
+from crawlers.store.writing.stored_features import stored_link_prior
+from crawlers.store.writing.writer import Writer
+from crawlers.urls.resolution import resolve
+from crawlers.workers import workers
+from crawlers.workers.joining import ANOTHER, Command
+from crawlers.workers.membership import Membership
+from crawlers.workers.new_sites import SiteLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -64,11 +65,11 @@ if TYPE_CHECKING:
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
-    from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
-    from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.page_selection import StoredSelection
-    from crawlers.storage.pulls import Pull
+    from crawlers.missions.topic.topic_file import TopicSpec
+    from crawlers.store.reading.page_selection import StoredSelection
+    from crawlers.store.writing.change_set import ChangeSet
+    from crawlers.store.writing.pulls import Pull
 
 
 logger = logging.getLogger(__name__)

@@ -9,15 +9,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.retries import RestPolicy
-from crawlers.algorithms.robots_groups import is_unreachable
-from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
-from crawlers.algorithms.urls.resolution import site_of
-from crawlers.extraction.robots_rules import RobotsRules
 from crawlers.items import ExternalLink, State
+from crawlers.pages.retries import RestPolicy
+from crawlers.pages.robots_groups import is_unreachable
 from crawlers.reasons import Reason
-from crawlers.storage.queries import fetched_pages, finder_of, latest_pages, named_from, robots_of
-from crawlers.storage.schema.tables import SiteHome
+from crawlers.sites.robots_rules import RobotsRules
+from crawlers.store.reading.queries import fetched_pages, finder_of, latest_pages, named_from, robots_of
+from crawlers.store.schema.tables import SiteHome
+from crawlers.urls.resolution import site_of
+from crawlers.urls.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Lease, SiteStart
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Page, SiteLimits
-    from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.queries import Finder
-    from crawlers.storage.site_rows import SiteRow
+    from crawlers.store.reading.queries import Finder
+    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.writing.change_set import ChangeSet
 
 
 MAX_FILES, MAX_LINES = 5_000, 500_000  # lines of all files, some 300 bytes each

@@ -22,16 +22,16 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from crawlers.algorithms.urls.keys import url_key
-from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl
-from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
-from crawlers.extraction.feeds.feed_items import MAX_ITEMS
-from crawlers.extraction.feeds.feed_reader import read_feed
+from crawlers.missions.news.feeds.feed_discovery import sitemaps_of_robots
+from crawlers.missions.news.feeds.feed_reader import read_feed
 from crawlers.reasons import Reason
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.queries import sitemaps_of
-from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
+from crawlers.sites.feed_items import MAX_ITEMS
+from crawlers.store.reading.queries import sitemaps_of
+from crawlers.store.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.keys import url_key
+from crawlers.urls.resolution import resolve, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
     from crawlers.crawl.url_filter import UrlFilter
-    from crawlers.extraction.response import WebResponse
     from crawlers.frontier.values import Lease
-    from crawlers.storage.site_rows import SiteRow
+    from crawlers.pages.response import WebResponse
+    from crawlers.store.sites.site_rows import SiteRow
 
 logger = logging.getLogger(__name__)
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.ranking.page_orders import ARTICLES, REWARDS, TOPIC
-from crawlers.algorithms.urls.resolution import site_of
-from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import ConfigError
+from crawlers.ranking.link_values import LinkValues
+from crawlers.ranking.page_orders import ARTICLES, REWARDS, TOPIC
+from crawlers.urls.resolution import site_of
+from crawlers.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.algorithms.urls.scope import Scope
-    from crawlers.inputs.topic_file import TopicSpec
+    from crawlers.bandits.site_rules import SiteRule
     from crawlers.items import QueueSlot, SiteLimits
-    from crawlers.storage.site_rows import SiteRow
+    from crawlers.missions.topic.topic_file import TopicSpec
+    from crawlers.ranking.page_orders import PageOrder
+    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.urls.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)

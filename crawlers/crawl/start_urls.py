@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.frontier.values import Candidate
-from crawlers.storage.change_set import ChangeSet
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.resolution import resolve, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.crawl.url_filter import UrlFilter
     from crawlers.items import Target
-    from crawlers.storage.site_rows import SiteRow
+    from crawlers.store.sites.site_rows import SiteRow
 
 
 class StartUrls:

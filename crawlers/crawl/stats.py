@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.error_classes import error_class
 from crawlers.items import ANNOUNCERS, Page, State
+from crawlers.pages.error_classes import error_class
 from crawlers.reasons import Reason, code_of, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlers.crawl.csv_logs import CsvLogs
     from crawlers.frontier.values import Lease
-    from crawlers.storage.files.csv_logs import CsvLogs
 
 logger = logging.getLogger(__name__)
 

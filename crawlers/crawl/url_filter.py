@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.traps.url_shapes import shape_reason
-from crawlers.algorithms.url_rules.url_selection import UrlSelection
-from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.reasons import Reason
+from crawlers.urls.normalization import Normalization
+from crawlers.urls.resolution import resolve
+from crawlers.urls.url_selection import UrlSelection
+from crawlers.urls.url_shapes import shape_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

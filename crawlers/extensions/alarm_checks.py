@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from crawlers.algorithms.news.alarm_rules import DAY_S, Limits, Pause
-from crawlers.algorithms.plurals import counted
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, add_output, owner_of, repeat
 from crawlers.inputs.program import suggested
+from crawlers.missions.news.plan.alarm_rules import DAY_S, Limits, Pause
+from crawlers.missions.news.stored import alarms
+from crawlers.missions.news.stored.iterations import last_iteration
+from crawlers.plurals import counted
 from crawlers.spiders.news import NewsSpider
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.news import alarms
-from crawlers.storage.news.iterations import last_iteration
+from crawlers.store.writing.bulk_writer import write_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.crawl.session import CrawlSession
-    from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
+    from crawlers.store.writing.change_set import ChangeSet
 
 logger = logging.getLogger(__name__)
 

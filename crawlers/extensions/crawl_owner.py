@@ -19,7 +19,6 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
-from crawlers.algorithms.urls.domains import suffixes_in_use
 from crawlers.crawl.control import CrawlControl, ForwardClock
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
@@ -31,8 +30,9 @@ from crawlers.options import OFFERED
 from crawlers.options.typed_values import typed
 from crawlers.reasons import Reason
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.queries import NamedCrawl, crawl_numbered
-from crawlers.storage.result_folders import claimed_folder
+from crawlers.store.reading.queries import NamedCrawl, crawl_numbered
+from crawlers.store.reading.result_folders import claimed_folder
+from crawlers.urls.domains import suffixes_in_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.spiders import Spider
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 
 logger = logging.getLogger(__name__)

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output, owner_of
-from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.files.parquet_files import check_parquet
+from crawlers.files.writable import check_file, check_setting_file
+from crawlers.missions.news.reports.document_parquet import write_documents
+from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
+from crawlers.missions.news.stored.iterations import last_iteration
 from crawlers.options.file_kinds import RESULT
-from crawlers.reports.document_parquet import write_documents
-from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
+from crawlers.plurals import counted
 from crawlers.reports.pictures.picture import PictureRequest
 from crawlers.reports.pictures.picture_file import draw_pictures
+from crawlers.reports.recorded_settings import crawl_rules
 from crawlers.spiders.news import NewsSpider
-from crawlers.storage.crawl_settings import settings_of
-from crawlers.storage.files.parquet_files import check_parquet
-from crawlers.storage.files.writable import check_file, check_setting_file
-from crawlers.storage.news.iterations import last_iteration
+from crawlers.store.reading.crawl_settings import settings_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
 
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
 
 
 logger = logging.getLogger(__name__)

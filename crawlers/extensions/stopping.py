@@ -14,10 +14,10 @@ from scrapy import signals
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import owner_of, repeat
 from crawlers.inputs.worker_place import worker_place
+from crawlers.plurals import counted
 from crawlers.reasons import Reason
 
 if TYPE_CHECKING:

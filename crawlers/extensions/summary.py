@@ -17,14 +17,14 @@ from scrapy.exceptions import NotConfigured
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extensions.json_log import prints_for_people
+from crawlers.files.cells import clean
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.worker_place import worker_place
 from crawlers.options import SETTINGS
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.database import Database
-from crawlers.storage.files.cells import clean
-from crawlers.storage.queries import crawl_numbered
+from crawlers.store.database import Database
+from crawlers.store.reading.queries import crawl_numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,10 +14,10 @@ from scrapy.exceptions import NotConfigured
 from crawlers import __version__
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, owner_of
+from crawlers.files.names import of_worker
+from crawlers.files.warc_file import Exchange, FileInUse, WarcFile, check_warc
+from crawlers.files.writable import check_setting_file
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.storage.files.names import of_worker
-from crawlers.storage.files.warc_file import Exchange, FileInUse, WarcFile, check_warc
-from crawlers.storage.files.writable import check_setting_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

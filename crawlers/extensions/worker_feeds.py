@@ -10,10 +10,10 @@ from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
 from crawlers.extensions.crawl_owner import owner_of
+from crawlers.files.cells import guarded
+from crawlers.files.names import of_worker
+from crawlers.files.writable import check_file
 from crawlers.options.file_kinds import FEED
-from crawlers.storage.files.cells import guarded
-from crawlers.storage.files.names import of_worker
-from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     from scrapy import Spider

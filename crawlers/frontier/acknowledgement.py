@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.news_scores import FRESH
-from crawlers.algorithms.ranking.page_orders import MAX_HOPS
-from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.urls.resolution import variant_rank
-from crawlers.frontier import link_messages
-from crawlers.frontier.link_messages import Details
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace, QueueSlot, State
+from crawlers.missions.news.plan.news_scores import FRESH
+from crawlers.ranking.page_orders import MAX_HOPS
+from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
-from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
-from crawlers.storage.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
-from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
-from crawlers.storage.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
+from crawlers.store.schema.score_tables import LinkChangeRow, LinkTextRow
+from crawlers.store.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
+from crawlers.store.writing.page_rows import add_analysis_rows, add_page_rows
+from crawlers.urls.resolution import variant_rank
+from crawlers.workers import link_messages
+from crawlers.workers.link_messages import Details
+from crawlers.workers.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Decision, Lease, PreviousVisit
     from crawlers.items import Page, Target
-    from crawlers.storage.change_set import ChangeSet
+    from crawlers.store.writing.change_set import ChangeSet
 
 
 MAX_READ = 1_000_000  # pages, some 60 bytes each; texts of links to further pages are stored until the crawl ends

@@ -11,17 +11,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.bandits.patience import NO_PATIENCE, Patience
-from crawlers.storage.schema.tables import CountedKeyRow, PullRow
+from crawlers.bandits.patience import NO_PATIENCE, Patience
+from crawlers.store.schema.tables import CountedKeyRow, PullRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.bandits.site_rules import SiteRule
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.values import Lease, Reward
-    from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.pulls import Pull
+    from crawlers.store.writing.change_set import ChangeSet
+    from crawlers.store.writing.pulls import Pull
 
 
 UNLIMITED = -1

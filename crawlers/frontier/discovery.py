@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.resolution import variant_rank
 from crawlers.frontier.url_cache import (
     ARBITRARY_VARIANT,
     MAX_LEVEL,
@@ -23,12 +22,12 @@ from crawlers.frontier.url_cache import (
 from crawlers.frontier.values import QueueEntry
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
-from crawlers.storage.schema.tables import NewPage, SiteAvailability, WaitingPage
+from crawlers.store.schema.tables import NewPage, SiteAvailability, WaitingPage
+from crawlers.urls.resolution import variant_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
@@ -36,7 +35,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.url_cache import UrlCache, UrlIndex
     from crawlers.frontier.values import Lease, Origin
     from crawlers.items import Target
-    from crawlers.storage.change_set import ChangeSet
+    from crawlers.ranking.page_orders import PageOrder
+    from crawlers.store.writing.change_set import ChangeSet
 
 SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change
 

@@ -19,10 +19,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.link_values import MOST_COMPARED
-from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
-from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.link_learning import LinkLearning
@@ -34,25 +31,28 @@ from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, Lease, Origin, QueueEntry
 from crawlers.items import State
+from crawlers.ranking.link_values import MOST_COMPARED
+from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
-from crawlers.storage.worker_status import Wait
+from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.workers import link_messages
+from crawlers.workers.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.budget import PullBudget
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.site_queue import PageQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Candidate, Decision, PageVisit, Position, Reward, SiteStart
     from crawlers.items import Page, QueueSlot, Target
-    from crawlers.storage.order_parts import StoredPart
-    from crawlers.storage.pulls import Pull
-    from crawlers.storage.schema.message_tables import Message
-    from crawlers.storage.site_rows import SiteRow
+    from crawlers.ranking.page_orders import PageOrder
+    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.writing.pulls import Pull
+    from crawlers.workers.message_tables import Message
+    from crawlers.workers.order_parts import StoredPart
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond

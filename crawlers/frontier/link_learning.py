@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_features import link_features, text_of
-from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
 from crawlers.items import LinkPlace
-from crawlers.storage.schema.tables import LinkFeaturesRow
-from crawlers.storage.stored_features import read_features
+from crawlers.ranking.link_features import link_features, text_of
+from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
+from crawlers.store.schema.tables import LinkFeaturesRow
+from crawlers.store.writing.stored_features import read_features
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-    from crawlers.algorithms.ranking.link_values import Rows
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Origin
     from crawlers.items import Target
-    from crawlers.storage.pulls import Pull
+    from crawlers.missions.topic.link_relevance import LinkRelevance
+    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_values import Rows
+    from crawlers.store.writing.pulls import Pull
 
 NO_PLACE = LinkPlace("", "", "")
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.retries import REST_STATUSES
 from crawlers.items import State
-from crawlers.storage.schema.message_tables import ChangedLinks
-from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
-from crawlers.storage.schema.tables import OutdatedBadLinks, UnchangedPage
+from crawlers.pages.retries import REST_STATUSES
+from crawlers.store.schema.score_tables import LinkChangeRow, PageChangeRow
+from crawlers.store.schema.tables import OutdatedBadLinks, UnchangedPage
+from crawlers.workers.message_tables import ChangedLinks
 
 if TYPE_CHECKING:
     from crawlers.frontier.values import Lease, PreviousVisit
     from crawlers.items import Page
-    from crawlers.storage.change_set import ChangeSet
+    from crawlers.store.writing.change_set import ChangeSet
 
 
 def is_unchanged(page: Page, previous: PreviousVisit) -> bool:

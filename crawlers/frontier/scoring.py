@@ -7,23 +7,23 @@ from array import array
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
-from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
-from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.items import QueueSlot
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
-from crawlers.storage.schema.tables import SiteBase
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
+from crawlers.ranking.page_scores import GONE, REVISIT
+from crawlers.ranking.page_values import PageValues
+from crawlers.store.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
+from crawlers.store.schema.tables import SiteBase
+from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Mismatch, QueueEntry, ScoredPage
-    from crawlers.storage.order_parts import StoredPart
-    from crawlers.storage.schema.rows import Row
+    from crawlers.ranking.page_scores import PageScores
+    from crawlers.store.schema.rows import Row
+    from crawlers.workers.order_parts import StoredPart
 
 
 class Scoring:

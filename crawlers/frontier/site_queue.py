@@ -17,12 +17,12 @@ from crawlers.items import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.algorithms.ranking.queue_shares import QueueShares
     from crawlers.frontier.queues.heap_queue import HeapQueue
     from crawlers.frontier.queues.value_queue import ValueQueue
     from crawlers.frontier.values import Counts, QueueEntry
-    from crawlers.storage.site_rows import SiteRow
+    from crawlers.ranking.page_scores import PageScores
+    from crawlers.ranking.queue_shares import QueueShares
+    from crawlers.store.sites.site_rows import SiteRow
 
     PageQueue: TypeAlias = HeapQueue | ValueQueue
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]

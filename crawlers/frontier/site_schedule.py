@@ -11,10 +11,10 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
-from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 from crawlers.frontier.values import RuleDecisions
-from crawlers.storage.worker_status import Wait
+from crawlers.ranking.page_scores import REVISIT
+from crawlers.workers.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Hashable, Iterator, Set

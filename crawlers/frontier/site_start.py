@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from crawlers.algorithms.ranking.news_scores import NewsScores
-from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.site_queue import queue_limit
 from crawlers.frontier.url_cache import UrlIndex
 from crawlers.frontier.values import Mismatch, QueueHead, ScoredPage, SiteStart
 from crawlers.items import State
+from crawlers.missions.news.plan.news_scores import NewsScores
+from crawlers.ranking.page_scores import OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.algorithms.ranking.queue_shares import QueueShares
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import QueueEntry, Retry, UrlRows
+    from crawlers.ranking.page_orders import PageOrder
+    from crawlers.ranking.page_scores import PageScores
+    from crawlers.ranking.queue_shares import QueueShares
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
 MOST_REVIVED = 500  # pages of a site

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
 from crawlers.frontier.values import Mismatch, PreviousVisit, QueueEntry, Retry, ScoredPage, UrlRows
 from crawlers.items import State
+from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import REVIVABLE_REASONS
-from crawlers.storage.order_parts import parts_of
-from crawlers.storage.pulls import downloads_of_site
-from crawlers.storage.reader_threads import is_in_event_loop
-from crawlers.storage.reserved_ids import ReservedIds
-from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
-from crawlers.storage.stored_features import read_features
-from crawlers.storage.streaming import AMONG
+from crawlers.store.reader_threads import is_in_event_loop
+from crawlers.store.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
+from crawlers.store.streaming import AMONG
+from crawlers.store.writing.pulls import downloads_of_site
+from crawlers.store.writing.reserved_ids import ReservedIds
+from crawlers.store.writing.stored_features import read_features
+from crawlers.workers.order_parts import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.database import Database
-    from crawlers.storage.order_parts import StoredPart
-    from crawlers.storage.writer import Writer
+    from crawlers.ranking.link_features import Features
+    from crawlers.store.database import Database
+    from crawlers.store.writing.change_set import ChangeSet
+    from crawlers.store.writing.writer import Writer
+    from crawlers.workers.order_parts import StoredPart
 
 MIN_CHANGED = 100_000  # pages remembered as not committed before those that are committed are looked for
 MAX_SCORE = 1e300  # drivers do not agree on infinities

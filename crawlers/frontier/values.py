@@ -11,15 +11,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import State
-from crawlers.storage.change_set import ChangeSet
+from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.ranking.queue_shares import QueueShares
     from crawlers.frontier.url_cache import UrlIndex
     from crawlers.items import LinkPlace, Page, QueueSlot, Target
+    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.queue_shares import QueueShares
 
 
 class QueueEntry(NamedTuple):

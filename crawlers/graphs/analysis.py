@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_ranks import hits, pagerank
 from crawlers.errors import ConfigError
 from crawlers.graphs.model import Column
-from crawlers.storage.importance import DECIMALS
+from crawlers.ranking.link_ranks import hits, pagerank
+from crawlers.store.reading.importance import DECIMALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from crawlers.files.cells import Value
     from crawlers.graphs.model import Graph
-    from crawlers.storage.files.cells import Value
 
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1
 RANK_ERROR = 1e-13  # of all nodes together

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.storage.queries import has_crossings
-from crawlers.storage.streaming import streamed
+from crawlers.store.reading.queries import has_crossings
+from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawlers.graphs.model import Row
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import CrawledSite, NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import CrawledSite, NamedCrawl
 
 # Missions that crawl each site separately store links between their sites as external links.
 _EXTERNAL = """

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.urls.domains import GROUPS
 from crawlers.errors import ConfigError
 from crawlers.graphs.crawl_graph import CrawlGraph
 from crawlers.graphs.export import no_graph_of
@@ -17,17 +15,19 @@ from crawlers.graphs.important_part import MAP_NODES, Neighbourhood, graph_map
 from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, PAGERANK, GraphLayout
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
-from crawlers.storage.queries import sites_of
-from crawlers.storage.schema.tables import page, site
+from crawlers.plurals import counted
+from crawlers.store.reading.queries import sites_of
+from crawlers.store.schema.tables import page, site
+from crawlers.urls.domains import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawlers.algorithms.maps.graph_map import GraphMap
+    from crawlers.graphs.maps.graph_map import GraphMap
     from crawlers.graphs.model import Graph
     from crawlers.items import Target
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
 
 ALL_PAGES = "pages"  # of all sites; the names of the graphs of sites are those of GROUPS
 MOST_PAGES = 100_000  # of all sites in one graph: some 30 MB

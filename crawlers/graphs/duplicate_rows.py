@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 _STATEMENTS = (
     # Targets first, then sources: a link between two duplicates is moved twice.

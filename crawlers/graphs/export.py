@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.plurals import plural
+from crawlers.files.names import file_stem
 from crawlers.graphs.analysis import MEASURES, analyse
 from crawlers.graphs.files import graph_format, graph_paths, write_graph
 from crawlers.graphs.looks import laid_out
 from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.page_columns import SEEN, importance_column, seen_columns
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.storage.files.names import file_stem
-from crawlers.storage.importance import shares_of_site, totals_of
-from crawlers.storage.queries import sites_of
+from crawlers.plurals import plural
+from crawlers.store.reading.importance import shares_of_site, totals_of
+from crawlers.store.reading.queries import sites_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.looks import GraphLayout
     from crawlers.graphs.model import Graph, GraphSize
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import CrawledSite
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import CrawledSite
 
 logger = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import ConfigError
+from crawlers.files.atomic import BUFFER_BYTES, replacing
 from crawlers.graphs.writers.csv import write_csv
 from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.graphs.writers.graphml import write_graphml
-from crawlers.storage.files.atomic import BUFFER_BYTES, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,9 @@ from heapq import nlargest, nsmallest
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.maps.graph_map import (
+from crawlers.graphs.fragment.web_fragment import ACCOMPANYING, TARGET
+from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, class_start, laid_out, ranked
+from crawlers.graphs.maps.graph_map import (
     AROUND,
     CRAWLED,
     DEEPER,
@@ -21,23 +23,21 @@ from crawlers.algorithms.maps.graph_map import (
     Meaning,
     short_name,
 )
-from crawlers.algorithms.maps.map_colours import (
+from crawlers.graphs.maps.map_colours import (
     COMMUNITY_COLOURS,
     LEVEL_COLOURS,
     OTHER,
     community_colour,
     level_colour,
 )
-from crawlers.graphs.fragment.web_fragment import ACCOMPANYING, TARGET
-from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, class_start, laid_out, ranked
 from crawlers.graphs.model import MemoryGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlers.files.cells import Value
     from crawlers.graphs.looks import GraphLayout, LaidOutGraph
     from crawlers.graphs.model import Graph, Row
-    from crawlers.storage.files.cells import Value
 
 MAP_NODES = 5_000  # what a browser shows without delay, and a person can look at
 MAP_EDGES = 50_000

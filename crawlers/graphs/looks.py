@@ -9,9 +9,12 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.maps.communities import communities
-from crawlers.algorithms.maps.force_layout import force_layout
-from crawlers.algorithms.maps.map_colours import (
+from crawlers.errors import ConfigError
+from crawlers.graphs.analysis import analyse
+from crawlers.graphs.fragment.web_fragment import CLASS_STARTS
+from crawlers.graphs.maps.communities import communities
+from crawlers.graphs.maps.force_layout import force_layout
+from crawlers.graphs.maps.map_colours import (
     CLASS_COLOURS,
     CRAWLED_COLOUR,
     OTHER,
@@ -19,17 +22,14 @@ from crawlers.algorithms.maps.map_colours import (
     level_colour,
     node_size,
 )
-from crawlers.algorithms.plurals import counted
-from crawlers.errors import ConfigError
-from crawlers.graphs.analysis import analyse
-from crawlers.graphs.fragment.web_fragment import CLASS_STARTS
 from crawlers.graphs.model import Column, ExtendedGraph
+from crawlers.plurals import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from crawlers.files.cells import Value
     from crawlers.graphs.model import Graph, Row
-    from crawlers.storage.files.cells import Value
 
 MAX_NODES = 20_000  # of a graph with positions, if somebody asks for them: 17 s
 CRAWL_NODES = 5_000  # at the end of each crawl: 3 s

@@ -14,15 +14,15 @@ from sqlalchemy import select
 from crawlers.graphs.comparison.seen_times import iso_time
 from crawlers.graphs.model import Column
 from crawlers.items import State
-from crawlers.storage.importance import DECIMALS
-from crawlers.storage.schema.tables import page
+from crawlers.store.reading.importance import DECIMALS
+from crawlers.store.schema.tables import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from crawlers.graphs.model import FurtherColumns
     from crawlers.graphs.site_graph import SiteGraph
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 FIRST_SEEN, LAST_SEEN = "first_seen", "last_seen"
 SEEN = (FIRST_SEEN, LAST_SEEN)  # among the names of GRAPH_MEASURES

@@ -15,16 +15,16 @@ from sqlalchemy import text
 
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node, State
-from crawlers.storage.queries import site_has_crossings
-from crawlers.storage.redirect_chains import final_target
-from crawlers.storage.streaming import execute
+from crawlers.store.reading.queries import site_has_crossings
+from crawlers.store.reading.redirect_chains import final_target
+from crawlers.store.streaming import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlalchemy import Connection
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 SOURCES_AT_ONCE = 256  # pages whose links are read by one query
 

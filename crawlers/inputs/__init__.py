@@ -1,4 +1,1 @@
-"""Reads the files and settings that people write: hosts.txt, seeds, sources.yaml, topic.yaml, settings.
-
-Every reader raises `ConfigError` with file, line, value and remedy. No reader accesses the store.
-"""
+"""Reads the settings that people write into what the program works with. Raises `ConfigError`; reads no store."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.ranking.link_features import STEM_CHARS, TEXTS, is_word
-from crawlers.algorithms.ranking.link_prior import KINDS
-from crawlers.algorithms.ranking.link_values import MAX_ETA
-from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import quoted, read_text
+from crawlers.files.text_file import quoted, read_text
+from crawlers.ranking.link_features import STEM_CHARS, TEXTS, is_word
+from crawlers.ranking.link_prior import KINDS
+from crawlers.ranking.link_values import MAX_ETA
+from crawlers.ranking.shipped_weights import OF_LINKS, shipped_weights
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.inputs.setting_values import SettingValues
+    from crawlers.ranking.link_prior import LinkPrior
 
 LINK_PRIOR = "LINK_PRIOR"
 WORDS = SHIPPED, NO_WEIGHTS = "shipped", "none"  # anything else is a file

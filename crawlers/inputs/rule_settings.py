@@ -6,20 +6,20 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS, OrderOptions
+from crawlers.bandits.patience import Patience
+from crawlers.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
+from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
+from crawlers.ranking.page_orders import LEARNING, ORDERS, OrderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.link_prior import LinkPrior
-    from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.algorithms.topic.vectors import Weights
+    from crawlers.bandits.site_rules import SiteRule
     from crawlers.inputs.setting_values import SettingValues
+    from crawlers.missions.topic.vectors import Weights
+    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.page_orders import PageOrder
 
 T = TypeVar("T")
 

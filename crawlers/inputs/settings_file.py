@@ -11,7 +11,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import quoted, read_text, shortened_list
+from crawlers.files.text_file import quoted, read_text, shortened_list
 from crawlers.options.removed import REMOVED
 
 if TYPE_CHECKING:

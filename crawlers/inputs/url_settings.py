@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.url_rules.url_selection import UrlSelection
-from crawlers.algorithms.urls.domains import suffix_list, use_suffixes
-from crawlers.algorithms.urls.normalization import Normalization, named_steps
 from crawlers.errors import ConfigError, CrawlersError
-from crawlers.inputs.text_file import quoted, read_text
+from crawlers.files.text_file import quoted, read_text
+from crawlers.urls.domains import suffix_list, use_suffixes
+from crawlers.urls.normalization import Normalization, named_steps
+from crawlers.urls.url_selection import UrlSelection
 
 if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues

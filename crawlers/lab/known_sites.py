@@ -9,14 +9,14 @@ from sqlalchemy import func, select
 
 from crawlers.lab.simulation.order_replay import ReplayPage, ReplaySite
 from crawlers.lab.site_yields import links_of_pages
-from crawlers.storage.schema.tables import link, link_features, page, pull, site
-from crawlers.storage.stored_features import read_features
+from crawlers.store.schema.tables import link, link_features, page, pull, site
+from crawlers.store.writing.stored_features import read_features
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.bandits.reward_kinds import RewardKind
-    from crawlers.storage.database import Database
+    from crawlers.bandits.reward_kinds import RewardKind
+    from crawlers.store.database import Database
 
 ROWS_AT_ONCE = 10_000
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
+from crawlers.files.atomic import replacing
 from crawlers.inputs.crawl_name import named_by
 from crawlers.lab.link_examples import LinkExamples, names_of
 from crawlers.lab.link_regression import (
@@ -23,12 +23,12 @@ from crawlers.lab.link_regression import (
 )
 from crawlers.lab.options import check
 from crawlers.options.file_kinds import JSON
+from crawlers.plurals import counted
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.crawl_settings import settings_of
-from crawlers.storage.database import Database
-from crawlers.storage.files.atomic import replacing
-from crawlers.storage.queries import crawl_named, crawls_of_mission, sites_of
+from crawlers.store.database import Database
+from crawlers.store.reading.crawl_settings import settings_of
+from crawlers.store.reading.queries import crawl_named, crawls_of_mission, sites_of
 
 if TYPE_CHECKING:
     import argparse
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.lab.link_regression import Name
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
 
 HELP = "makes a link prior for ORDER=learnt from crawls: scrapy lab learn [CRAWL, file or URL of a store …]."
 FILE = "link-weights.json"

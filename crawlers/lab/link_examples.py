@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 from sqlalchemy import select
 
-from crawlers.algorithms.ranking.link_features import (
+from crawlers.items import LinkPlace
+from crawlers.ranking.link_features import (
     NONE,
     SHARED,
     TEXTS,
@@ -18,11 +19,10 @@ from crawlers.algorithms.ranking.link_features import (
     link_features,
     words,
 )
-from crawlers.algorithms.ranking.link_prior import KINDS
-from crawlers.items import LinkPlace
-from crawlers.storage.schema.tables import link_features as stored_features
-from crawlers.storage.schema.tables import page, pull, site
-from crawlers.storage.stored_features import read_features, read_reward
+from crawlers.ranking.link_prior import KINDS
+from crawlers.store.schema.tables import link_features as stored_features
+from crawlers.store.schema.tables import page, pull, site
+from crawlers.store.writing.stored_features import read_features, read_reward
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.lab.link_regression import Example, Name
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 ROWS_AT_ONCE = 10_000
 WORDS_OF_PAGE = 50  # of a title or a URL

@@ -8,18 +8,18 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.news.iteration_counts import Iteration, merged
-from crawlers.algorithms.plurals import counted, plural
 from crawlers.errors import ConfigError
+from crawlers.files.csv_tables import write_table
 from crawlers.inputs.crawl_name import named_by
 from crawlers.lab.options import check, label_of
 from crawlers.lab.yield_chart import draw_curves
+from crawlers.missions.news.plan.iteration_counts import Iteration, merged
+from crawlers.missions.news.stored.iterations import stored_days, stored_iterations
+from crawlers.plurals import counted, plural
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.database import Database
-from crawlers.storage.files.csv_tables import write_table
-from crawlers.storage.news.iterations import stored_days, stored_iterations
-from crawlers.storage.queries import crawl_named
+from crawlers.store.database import Database
+from crawlers.store.reading.queries import crawl_named
 
 if TYPE_CHECKING:
     import argparse
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.news.iteration_counts import Day
-    from crawlers.storage.files.cells import Value
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.files.cells import Value
+    from crawlers.missions.news.plan.iteration_counts import Day
+    from crawlers.store.reading.queries import NamedCrawl
 
 HELP = "shows the results of the iterations of news crawls: scrapy lab news [CRAWL or URL of a store …]."
 MAX_LINES = 30  # of a table; the file has all iterations

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.bandits.site_rules import RULES
 from crawlers.cli.project_command import whole_number
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
+from crawlers.files.writable import check_file
 from crawlers.options.file_kinds import CSV_TABLE, PICTURE
-from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.options.file_kinds import FileKind
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
 
 
 PAGE_BUDGET = 2000

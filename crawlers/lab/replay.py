@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import RULES
-from crawlers.algorithms.plurals import counted, plural
-from crawlers.algorithms.ranking.link_prior import prior_of
-from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.bandits.reward_kinds import REWARDS
+from crawlers.bandits.site_rules import RULES
 from crawlers.cli.setting_checks import check_link_prior
 from crawlers.errors import ConfigError
+from crawlers.files.csv_tables import write_table
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_prior_file import chosen_link_prior
 from crawlers.inputs.rule_settings import registry_entry, rule_options
@@ -27,10 +25,12 @@ from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
 from crawlers.lab.simulation.order_replay import replay as replay_order
 from crawlers.lab.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.lab.site_yields import site_yields
-from crawlers.storage.crawl_settings import settings_of
-from crawlers.storage.database import Database
-from crawlers.storage.files.csv_tables import write_table
-from crawlers.storage.queries import crawl_named
+from crawlers.plurals import counted, plural
+from crawlers.ranking.link_prior import prior_of
+from crawlers.ranking.link_values import LinkValues
+from crawlers.store.database import Database
+from crawlers.store.reading.crawl_settings import settings_of
+from crawlers.store.reading.queries import crawl_named
 
 if TYPE_CHECKING:
     import argparse
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.bandits.reward_kinds import RewardKind
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.link_prior import LinkPrior
+    from crawlers.bandits.reward_kinds import RewardKind
+    from crawlers.bandits.site_rules import SiteRule
     from crawlers.lab.simulation.order_replay import ReplaySite
     from crawlers.lab.site_yields import SiteYields
+    from crawlers.ranking.link_prior import LinkPrior
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
-from crawlers.algorithms.bandits.pull_trace import trace
-from crawlers.algorithms.plurals import counted, plural
+from crawlers.bandits.pull_trace import trace
 from crawlers.cli.project_command import whole_number
 from crawlers.errors import ConfigError
+from crawlers.files.csv_tables import write_table
+from crawlers.files.text_file import shortened_list
 from crawlers.inputs.crawl_name import named_by
-from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.inputs.text_file import shortened_list
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check
+from crawlers.plurals import counted, plural
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.figures import COLOURS
 from crawlers.reports.link_worths import feature_worths
-from crawlers.storage.crawl_settings import settings_of
-from crawlers.storage.database import Database
-from crawlers.storage.files.csv_tables import write_table
-from crawlers.storage.pulls import pulls_of
-from crawlers.storage.queries import crawl_named
-from crawlers.storage.schema.tables import site
-from crawlers.storage.workers import has_work
+from crawlers.reports.recorded_settings import crawl_rules
+from crawlers.store.database import Database
+from crawlers.store.reading.crawl_settings import settings_of
+from crawlers.store.reading.queries import crawl_named
+from crawlers.store.schema.tables import site
+from crawlers.store.writing.pulls import pulls_of
+from crawlers.workers.workers import has_work
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.bandits.pull_trace import Moment
+    from crawlers.bandits.pull_trace import Moment
     from crawlers.lab.yield_chart import Point
     from crawlers.reports.link_worths import FeatureWorth
 

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.plurals import counted
 from crawlers.cli.project_command import whole_number
-from crawlers.extraction.pool import environment
+from crawlers.files.csv_tables import write_table
 from crawlers.inputs.rule_settings import rule_options
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
-from crawlers.storage.files.csv_tables import write_table
+from crawlers.pages.pool import environment
+from crawlers.plurals import counted
 
 if TYPE_CHECKING:
     import argparse

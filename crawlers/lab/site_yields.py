@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.items import ExternalLink, State
-from crawlers.storage.schema.tables import external_link, external_url, page, pull, site
-from crawlers.storage.workers import has_work
+from crawlers.store.schema.tables import external_link, external_url, page, pull, site
+from crawlers.workers.workers import has_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.bandits.reward_kinds import RewardKind
-    from crawlers.storage.database import Database
+    from crawlers.bandits.reward_kinds import RewardKind
+    from crawlers.store.database import Database
 
 
 class SiteYields(NamedTuple):

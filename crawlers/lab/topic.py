@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.cli.project_command import whole_number
 from crawlers.errors import ConfigError
+from crawlers.files.csv_tables import write_table
 from crawlers.inputs.crawl_name import named_by
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check, chosen_names
 from crawlers.lab.simulation.experiment import checkpoints
 from crawlers.lab.simulation.topic_comparison import Curves, compare
 from crawlers.lab.topic_runs import as_they_ran, replayed
-from crawlers.storage.database import Database
-from crawlers.storage.files.csv_tables import write_table
+from crawlers.missions.topic.vectors import STRATEGIES
+from crawlers.store.database import Database
 
 if TYPE_CHECKING:
     import argparse

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.topic.terms import Terms
-from crawlers.algorithms.topic.vectors import STRATEGIES, Topic, topic_of
 from crawlers.errors import ConfigError
-from crawlers.inputs.topic_file import read_topic
 from crawlers.lab.options import label_of
 from crawlers.lab.simulation.topic_replay import replay
 from crawlers.lab.topic_web import StoredWeb, links_between
-from crawlers.storage.queries import crawl_named
-from crawlers.storage.topic.topics import language_of, read_pages, terms_of
+from crawlers.missions.topic.link_relevance import LinkRelevance
+from crawlers.missions.topic.terms import Terms
+from crawlers.missions.topic.topic_file import read_topic
+from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topics import language_of, read_pages, terms_of
+from crawlers.missions.topic.vectors import STRATEGIES, Topic, topic_of
+from crawlers.plurals import counted
+from crawlers.store.reading.queries import crawl_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
 
 
 class Runs(NamedTuple):

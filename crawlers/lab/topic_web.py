@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sqlalchemy import select
 
-from crawlers.algorithms.ranking.link_features import link_features
-from crawlers.algorithms.topic.vectors import DocumentFrequencies
-from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import LinkPlace, State
 from crawlers.lab.simulation.topic_replay import FetchOutcome
-from crawlers.storage.redirect_chains import final_target, redirects_of
-from crawlers.storage.schema.score_tables import link_text, relevance, topic_page
-from crawlers.storage.schema.tables import link, link_context, page, site
+from crawlers.missions.topic.vectors import DocumentFrequencies
+from crawlers.ranking.link_features import link_features
+from crawlers.store.reading.redirect_chains import final_target, redirects_of
+from crawlers.store.schema.score_tables import link_text, relevance, topic_page
+from crawlers.store.schema.tables import link, link_context, page, site
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.topic.terms import Terms
-    from crawlers.algorithms.topic.vectors import Topic
-    from crawlers.storage.database import Database
+    from crawlers.missions.topic.terms import Terms
+    from crawlers.missions.topic.vectors import Topic
+    from crawlers.ranking.link_features import Features
+    from crawlers.store.database import Database
 
 CACHED_TEXTS = 50_000  # link texts whose value is cached: those of menus are on every page
 

@@ -2,7 +2,7 @@
 
 Scrapy's decompression copies a response with its encoding, which it guesses from the compressed body if no header
 states it: a fifth of the time of a crawl, for a value that is not used. And it limits only the size of the result, see
-`extraction.decompression`.
+`pages.decompression`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from scrapy import signals
 from scrapy.exceptions import StopDownload
 from scrapy.http import Response, TextResponse
 
+from crawlers.downloader.download_errors import DownloadRefusedError
 from crawlers.errors import BadBody, DamagedBody
-from crawlers.extensions.download_errors import DownloadRefusedError
-from crawlers.extraction.decompression import decompressed
 from crawlers.items import LEASE
+from crawlers.pages.decompression import decompressed
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.redirect_targets import redirect_of
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import REDIRECT
+from crawlers.urls.redirect_targets import redirect_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawlers.algorithms.urls.normalization import Normalization
+    from crawlers.urls.normalization import Normalization
 
 
 class RedirectMiddleware:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.extensions.browser import Browser
+from crawlers.downloader.browser import Browser
 from crawlers.extensions.crawl_owner import required_extension
 from crawlers.items import REDIRECT, RENDER
 from crawlers.spiders.base import header

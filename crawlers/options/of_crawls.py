@@ -30,13 +30,13 @@ THE_CRAWL = group(
         "the database of everything"
     ),
     Setting("CRAWL", "", Text("A name"), MACHINE).says("name of the crawl; empty: the spider's name"),
-    Setting("RULE", "", Choice(of="algorithms.bandits.site_rules:RULES"), RESULTS).says(
+    Setting("RULE", "", Choice(of="bandits.site_rules:RULES"), RESULTS).says(
         "which site next; empty: chosen by PROFILE"
     ),
     Setting("PROFILE", "", Choice(of="inputs.rule_settings:PROFILES"), RESULTS).says(
         "kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin, auto in extlinks"
     ),
-    Setting("ORDER", "bfs", Choice(of="algorithms.ranking.page_orders:ORDERS"), RESULTS).says(
+    Setting("ORDER", "bfs", Choice(of="ranking.page_orders:ORDERS"), RESULTS).says(
         "Which page of it next: bfs, learnt, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic"
     ),
     Setting("SCOPE", "sites", Names("`sites`, `all`, or domains"), RESULTS).says(
@@ -48,7 +48,7 @@ THE_CRAWL = group(
     Setting("PAGE_BUDGET", 0, Whole(), RESULTS).says(
         "pages of the whole crawl, including failed downloads; 0: no limit"
     ),
-    Setting("REWARD", "new_links", Choice(of="algorithms.bandits.reward_kinds:REWARDS"), RESULTS).says(
+    Setting("REWARD", "new_links", Choice(of="bandits.reward_kinds:REWARDS"), RESULTS).says(
         "what a harvest counts: new_links, links, new_hosts"
     ),
     Setting("LINK_TAGS", "a", Names("Elements"), RESULTS).says(
@@ -98,7 +98,7 @@ JAVASCRIPT = group(
 )
 FETCHED = group(
     "What is fetched",
-    Setting("HTTP_CLIENT", "curl", Choice(of="inputs.client_settings:CLIENTS")).says(
+    Setting("HTTP_CLIENT", "curl", Choice(of="downloader.client_settings:CLIENTS")).says(
         "what downloads pages: curl (libcurl) or twisted (Scrapy's own client)"
     ),
     Setting(

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import CHANGED, NEW, Page
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from typing import Self

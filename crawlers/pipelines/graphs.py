@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output, owner_of
+from crawlers.files.parquet_files import check_parquet
+from crawlers.files.writable import check_folder
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_site_graphs
 from crawlers.graphs.files import PARQUET
 from crawlers.graphs.looks import graph_layout
+from crawlers.plurals import counted
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.files.parquet_files import check_parquet
-from crawlers.storage.files.writable import check_folder
-from crawlers.storage.queries import NamedCrawl, sites_of
+from crawlers.store.reading.queries import NamedCrawl, sites_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlers.graphs.looks import GraphLayout
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import CrawledSite
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import CrawledSite
 
 logger = logging.getLogger(__name__)
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output, owner_of
+from crawlers.files.writable import check_file
 from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import graph_layout
-from crawlers.graphs.topic_graph import TopicGraph
 from crawlers.inputs.crawl_name import crawl_name
+from crawlers.missions.topic.topic_graph import TopicGraph
+from crawlers.missions.topic.topics import store_similarities
 from crawlers.options.file_kinds import RESULT
+from crawlers.plurals import counted
 from crawlers.reports.ranked_tables import write_topic_list
 from crawlers.spiders.topic import TopicSpider
-from crawlers.storage.files.writable import check_file
-from crawlers.storage.topic.topics import store_similarities
 
 if TYPE_CHECKING:
     from typing import Self
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlers.graphs.looks import GraphLayout
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
 
 logger = logging.getLogger(__name__)
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output, owner_of
+from crawlers.files.writable import check_folder
+from crawlers.plurals import counted
 from crawlers.reports.result_tables import write_tables
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.files.writable import check_folder
-from crawlers.storage.queries import NamedCrawl, sites_of
+from crawlers.store.reading.queries import NamedCrawl, sites_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 logger = logging.getLogger(__name__)
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import select
 
 from crawlers.options.typed_values import typed
-from crawlers.storage.crawl_settings import recorded
-from crawlers.storage.schema.tables import crawl
+from crawlers.store.reading.crawl_settings import recorded
+from crawlers.store.schema.tables import crawl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 
 def manifest_of(database: Database, crawl_id: int) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
+from crawlers.missions.news.feeds.feed_discovery import USUAL_PLACES
 from crawlers.reasons import Reason, end_of
-from crawlers.storage.locks import free_locks
-from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
-from crawlers.storage.site_rows import PROBLEM, site_problem
-from crawlers.storage.url_counts import UrlCounts, total, url_counts
-from crawlers.storage.worker_status import read_status
-from crawlers.storage.workers import ACTIVE
+from crawlers.store.locks import free_locks
+from crawlers.store.reading.url_counts import UrlCounts, total, url_counts
+from crawlers.store.schema.tables import crawl, crawler_setting, page, site, worker
+from crawlers.store.sites.site_rows import PROBLEM, site_problem
+from crawlers.workers.worker_status import read_status
+from crawlers.workers.workers import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.engine import Row
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 
 class CrawlOverview(NamedTuple):

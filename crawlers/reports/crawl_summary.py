@@ -11,33 +11,33 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import case, func, select
 
-from crawlers.algorithms.plurals import counted
 from crawlers.items import ANNOUNCERS, State
+from crawlers.missions.news.stored.alarms import open_alarms
+from crawlers.missions.news.stored.news_tables import document, poll
+from crawlers.missions.topic.topics import most_similar_first
+from crawlers.plurals import counted
 from crawlers.reasons import Reason, end_of, sentence
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.renderers import cut, text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
-from crawlers.storage.crawl_results import crawl_results, external_results
-from crawlers.storage.crawl_settings import settings_of
-from crawlers.storage.news.alarms import open_alarms
-from crawlers.storage.pulls import totals
-from crawlers.storage.queries import crawl_named
-from crawlers.storage.schema.news_tables import document, poll
-from crawlers.storage.schema.score_tables import topic_page
-from crawlers.storage.schema.tables import page, site
-from crawlers.storage.site_rows import count_excluded
-from crawlers.storage.topic.topics import most_similar_first
-from crawlers.storage.workers import PAUSE
+from crawlers.store.reading.crawl_results import crawl_results, external_results
+from crawlers.store.reading.crawl_settings import settings_of
+from crawlers.store.reading.queries import crawl_named
+from crawlers.store.schema.score_tables import topic_page
+from crawlers.store.schema.tables import page, site
+from crawlers.store.sites.site_rows import count_excluded
+from crawlers.store.writing.pulls import totals
+from crawlers.workers.workers import PAUSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from crawlers.storage.crawl_results import CrawlResults, SiteResult
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.crawl_results import CrawlResults, SiteResult
+    from crawlers.store.reading.queries import NamedCrawl
 
 MAX_SITES = 5  # lines; all others share one
 MAX_REASONS = 4

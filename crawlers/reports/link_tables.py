@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawlers.algorithms.batches import batches
+from crawlers.batches import batches
 from crawlers.items import State
 from crawlers.reasons import Reason, sentence
-from crawlers.storage.redirect_chains import broken_ends, problems_of, redirect_cells
-from crawlers.storage.streaming import streamed
-from crawlers.storage.url_counts import MIN_ERROR_STATUS
+from crawlers.store.reading.redirect_chains import broken_ends, problems_of, redirect_cells
+from crawlers.store.reading.url_counts import MIN_ERROR_STATUS
+from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from crawlers.storage.database import Database
-    from crawlers.storage.files.cells import Value
+    from crawlers.files.cells import Value
+    from crawlers.store.database import Database
 
 EXTERNAL_COLUMNS = ("url", "host", "first_page", "anchor", "pages", "links")
 # A link with a text comes before one without, because an image or a redirect says less.

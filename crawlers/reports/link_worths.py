@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
-from crawlers.algorithms.ranking.link_features import FEATURES, NONE, feature_id, features_of, link_feature_names
-from crawlers.algorithms.ranking.link_prior import prior_of
-from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.items import LinkPlace
-from crawlers.storage.schema.tables import link_features, page, pull, site
-from crawlers.storage.stored_features import stored_link_prior
-from crawlers.storage.topic.topics import weights_of
+from crawlers.missions.topic.link_relevance import LinkRelevance
+from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topics import weights_of
+from crawlers.ranking.link_features import FEATURES, NONE, feature_id, features_of, link_feature_names
+from crawlers.ranking.link_prior import prior_of
+from crawlers.ranking.link_values import LinkValues
+from crawlers.store.schema.tables import link_features, page, pull, site
+from crawlers.store.writing.stored_features import stored_link_prior
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 ROWS_AT_ONCE = 10_000
 

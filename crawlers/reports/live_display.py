@@ -14,17 +14,17 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.plurals import counted
 from crawlers.errors import CrawlersError
+from crawlers.missions.news.stored.documents import count_documents
+from crawlers.plurals import counted
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import cut, text_table
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import crawl_overview, progress
-from crawlers.storage.database import Database
-from crawlers.storage.news.documents import count_documents
-from crawlers.storage.queries import crawl_named
-from crawlers.storage.url_counts import COUNT_OF, UrlKind, total
-from crawlers.storage.workers import PAUSE, STOP
+from crawlers.store.database import Database
+from crawlers.store.reading.queries import crawl_named
+from crawlers.store.reading.url_counts import COUNT_OF, UrlKind, total
+from crawlers.workers.workers import PAUSE, STOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from crawlers.reports.catalogue.table import Cells
     from crawlers.reports.crawl_overview import CrawlOverview, SiteProgress
-    from crawlers.storage.url_counts import UrlCounts
+    from crawlers.store.reading.url_counts import UrlCounts
 
 PAUSE_FACTOR = 50  # the pause between two queries, as a multiple of the duration of the last one
 MAX_SITES = 15  # lines; the busiest are shown, the others are in the sums

@@ -5,21 +5,21 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.batches import batches
+from crawlers.batches import batches
 from crawlers.items import State
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.page_reports import LEVEL, REASON, SIZE, STATE, STATUS, TITLE, TYPE, URL
-from crawlers.storage.streaming import streamed, urls_of
-from crawlers.storage.url_counts import kind_of
+from crawlers.store.reading.url_counts import kind_of
+from crawlers.store.streaming import streamed, urls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlalchemy import Connection
 
+    from crawlers.files.cells import Value
     from crawlers.graphs.site_graph import SiteGraph
-    from crawlers.storage.database import Database
-    from crawlers.storage.files.cells import Value
+    from crawlers.store.database import Database
 
 COLUMNS = (
     *(column.name for column in (URL, STATUS, STATE, REASON, LEVEL, TITLE, TYPE, SIZE)),

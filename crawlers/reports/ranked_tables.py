@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
+from crawlers.files.csv_tables import write_table
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.renderers import file_cells
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.catalogue.score_reports import ImportantPages, TopicPages, by_score
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.files.csv_tables import write_table
-from crawlers.storage.importance import weight_of_page
-from crawlers.storage.schema.score_tables import page_change
-from crawlers.storage.schema.tables import link, page
+from crawlers.store.reading.importance import weight_of_page
+from crawlers.store.schema.score_tables import page_change
+from crawlers.store.schema.tables import link, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Subquery
 
     from crawlers.reports.catalogue.table import Cells
-    from crawlers.storage.database import Database
-    from crawlers.storage.importance import Totals
+    from crawlers.store.database import Database
+    from crawlers.store.reading.importance import Totals
 
 RANK = Column("rank", "Rank", Kind.NUMBER)
 PAGERANK = Column("pagerank", "PageRank", Kind.DECIMAL)

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.files.csv_tables import write_table
+from crawlers.files.names import file_stem
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.options.of_outputs import BROKEN_LINKS
 from crawlers.reports import page_table
 from crawlers.reports.catalogue.link_reports import BrokenLinks
 from crawlers.reports.catalogue.page_reports import Redirects
 from crawlers.reports.link_tables import EXTERNAL_COLUMNS, broken_link_rows, external_rows, redirect_rows
-from crawlers.storage.crawl_results import site_has_pages
-from crawlers.storage.files.csv_tables import write_table
-from crawlers.storage.files.names import file_stem
+from crawlers.store.reading.crawl_results import site_has_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from crawlers.storage.database import Database
-    from crawlers.storage.files.cells import Value
-    from crawlers.storage.queries import CrawledSite, NamedCrawl
+    from crawlers.files.cells import Value
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import CrawledSite, NamedCrawl
 
 EXTERNAL = "external-links"
 HARVEST = "extlinks"  # the mission whose external links are one table of all sites

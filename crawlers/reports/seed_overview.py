@@ -13,15 +13,15 @@ from crawlers.reports.catalogue.conditions import by_code_points
 from crawlers.reports.catalogue.site_report import robots_delays
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
-from crawlers.storage.schema.tables import crawl, page, pull, seed, site
-from crawlers.storage.seeds import external_urls_of
-from crawlers.storage.site_rows import PROBLEM, site_problem
-from crawlers.storage.url_counts import MIN_ERROR_STATUS, UrlCounts, url_counts
+from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, UrlCounts, url_counts
+from crawlers.store.schema.tables import crawl, page, pull, seed, site
+from crawlers.store.sites.seeds import external_urls_of
+from crawlers.store.sites.site_rows import PROBLEM, site_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 MAX_ERRORS = 20  # kinds of them
 

@@ -11,8 +11,8 @@ from scrapy import exceptions as scrapy_errors
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
+from crawlers.downloader.download_errors import DownloadRefusedError
 from crawlers.errors import ReasonError
-from crawlers.extensions.download_errors import DownloadRefusedError
 from crawlers.frontier.values import Lease
 from crawlers.items import LEASE, Page, State
 from crawlers.reasons import Reason

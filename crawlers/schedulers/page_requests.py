@@ -11,8 +11,8 @@ from crawlers.items import LEASE, RENDER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.algorithms.retries import RetryPolicy
     from crawlers.frontier.values import Lease
+    from crawlers.pages.retries import RetryPolicy
 
 PLAIN = {  # for requests of which the crawl handles every response
     "handle_httpstatus_all": True,

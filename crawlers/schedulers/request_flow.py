@@ -9,11 +9,10 @@ from urllib.parse import urlsplit
 from scrapy import signals
 from scrapy.utils.asyncio import call_later
 
-from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.crawl.site_sitemaps import SitemapNeeded
+from crawlers.downloader.download_errors import certificate_problem
 from crawlers.errors import StoreError
-from crawlers.extensions.download_errors import certificate_problem
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REQUEST_SENT
 from crawlers.schedulers.failures import ErrorHandlers
@@ -21,6 +20,7 @@ from crawlers.schedulers.foreign.queue import ForeignRequests
 from crawlers.schedulers.page_requests import page_request
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.schedulers.sitemap_fetch import SitemapFetch
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import Request
 from scrapy.exceptions import StopDownload
 
-from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.retries import retry_after_s, retry_delay_s
-from crawlers.algorithms.robots_groups import UNREACHABLE, is_unreachable
-from crawlers.extraction.robots_rules import MAX_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
+from crawlers.pages.retries import retry_after_s, retry_delay_s
+from crawlers.pages.robots_groups import UNREACHABLE, is_unreachable
+from crawlers.plurals import counted
 from crawlers.reasons import Reason, sentence
 from crawlers.schedulers.failures import failed_callback, failure_of
 from crawlers.schedulers.page_requests import PLAIN
+from crawlers.sites.robots_rules import MAX_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.spiders.base import header
 
 if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.crawl.running_crawl import Crawl
+    from crawlers.urls.redirect_targets import Redirect
 
 
 logger = logging.getLogger(__name__)

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
 
-from crawlers.algorithms.retries import REST_STATUSES, retry_after_s, retry_delay_s
 from crawlers.crawl.site_sitemaps import SitemapContent
-from crawlers.extraction.feeds.feed_bytes import MAX_INFLATED
-from crawlers.extraction.response import WebResponse
-from crawlers.extraction.robots_rules import MAX_REDIRECTS
 from crawlers.items import REDIRECT
+from crawlers.pages.response import WebResponse
+from crawlers.pages.retries import REST_STATUSES, retry_after_s, retry_delay_s
 from crawlers.reasons import Reason
 from crawlers.schedulers.failures import failed_callback, failure_of
 from crawlers.schedulers.page_requests import PLAIN
+from crawlers.sites.feed_bytes import MAX_INFLATED
+from crawlers.sites.robots_rules import MAX_REDIRECTS
 from crawlers.spiders.base import header
 
 if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.crawl.running_crawl import Crawl
+    from crawlers.urls.redirect_targets import Redirect
 
 logger = logging.getLogger(__name__)
 

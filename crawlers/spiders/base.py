@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 
-from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import ConfigError
 from crawlers.items import LEASE, REDIRECT
+from crawlers.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.extraction.response import ResponseReader, WebResponse
     from crawlers.items import Page, SiteLimits
+    from crawlers.pages.response import ResponseReader, WebResponse
+    from crawlers.urls.scope import Scope
 
 PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
     "url",
@@ -155,11 +155,11 @@ class SiteSpider(Spider):
 
     def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
         """Return the reader of responses; *more* are further fields of it. Raises `ConfigError`."""
-        from crawlers.algorithms.ranking.page_orders import LEARNING
-        from crawlers.algorithms.urls.link_resolver import LinkResolver
-        from crawlers.extraction.response import ResponseReader
         from crawlers.inputs.url_settings import normalization
         from crawlers.options.of_outputs import BROKEN_LINKS
+        from crawlers.pages.response import ResponseReader
+        from crawlers.ranking.page_orders import LEARNING
+        from crawlers.urls.link_resolver import LinkResolver
 
         return ResponseReader(
             LinkResolver(normalization(settings), addresses=self.addresses, across_sites=self.scope is not None),
@@ -185,7 +185,7 @@ class SiteSpider(Spider):
         yield  # makes this a generator
 
     def parse(self, response: Response) -> Iterable[Page] | AsyncIterator[Page]:
-        from crawlers.extraction.response import LARGE_BYTES
+        from crawlers.pages.response import LARGE_BYTES
 
         assert response.request is not None
         lease = response.request.meta[LEASE]
@@ -199,7 +199,7 @@ class SiteSpider(Spider):
 
     def web_response(self, response: Response) -> WebResponse:
         """Return *response* without Scrapy."""
-        from crawlers.extraction.response import WebResponse
+        from crawlers.pages.response import WebResponse
 
         assert response.request is not None
         return WebResponse(
@@ -229,7 +229,7 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
 
     Raises `ConfigError` if it is missing or can't be read, or for its content.
     """
-    from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
+    from crawlers.sites.hosts_file import parse_host_list, parse_hosts
 
     if not hosts:
         raise ConfigError(f"no sites are given: {NAME_SITES}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.scope import Scope
 from crawlers.spiders.base import SiteSpider
+from crawlers.urls.scope import Scope
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

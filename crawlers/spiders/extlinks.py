@@ -44,8 +44,8 @@ class ExtLinksSpider(SiteSpider):
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
         """Return the sites of `-a hosts=`, else the enabled seeds, else those of hosts.txt; raises `ConfigError`."""
-        from crawlers.storage.database import Database
-        from crawlers.storage.seeds import crawl_seeds
+        from crawlers.store.database import Database
+        from crawlers.store.sites.seeds import crawl_seeds
 
         if hosts:
             return read_hosts(hosts)

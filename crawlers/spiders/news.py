@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import ConfigError
-from crawlers.extraction.pool import ExtractionPool
 from crawlers.items import LEASE
+from crawlers.pages.pool import ExtractionPool
 from crawlers.spiders.base import SiteSpider
+from crawlers.urls.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.news.sources import Source
-    from crawlers.crawl.news.news_policy import NewsPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
+    from crawlers.missions.news.feeds.sources import Source
+    from crawlers.missions.news.news_policy import NewsPolicy
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class NewsSpider(SiteSpider):
         return spider
 
     def prepare(self, settings: BaseSettings) -> None:
-        from crawlers.algorithms.news.sources import SourceLeaders
+        from crawlers.missions.news.feeds.sources import SourceLeaders
 
         _check(settings)  # before anything is saved
         self._sources = _sources(self.sources, settings)
@@ -88,18 +88,18 @@ class NewsSpider(SiteSpider):
 
     def crawl_spec(self) -> CrawlSpec:
         # Home pages and feeds come before all articles.
-        from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
-        from crawlers.crawl.news.news_opening import known_feeds
+        from crawlers.missions.news.news_opening import known_feeds
+        from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
 
         spec = replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_slot=BEFORE_ARTICLES)
         return replace(spec, leader_of=self._leaders.of)
 
     def crawl_policy(self, session: CrawlSession) -> NewsPolicy:
-        from crawlers.crawl.news.news_opening import open_news_policy
-        from crawlers.extraction.news_reader import NewsReader
-        from crawlers.inputs.news_settings import news_options
-        from crawlers.storage.news import stored_rules
-        from crawlers.storage.news.document_copies import DocumentKeys
+        from crawlers.missions.news.article.news_reader import NewsReader
+        from crawlers.missions.news.dedup.document_copies import DocumentKeys
+        from crawlers.missions.news.news_opening import open_news_policy
+        from crawlers.missions.news.news_settings import news_options
+        from crawlers.missions.news.urls import stored_rules
 
         settings, database = self._settings, session.database
         self.scope = self.scope.excluding(session.row.excluded)
@@ -142,8 +142,8 @@ class NewsSpider(SiteSpider):
 
 def _check(settings: BaseSettings) -> None:
     """Raise `ConfigError` for mistakes that would otherwise be found only after the sources are stored."""
-    from crawlers.algorithms.ranking.page_orders import ARTICLES
     from crawlers.inputs.rule_settings import chosen_order, chosen_rule
+    from crawlers.ranking.page_orders import ARTICLES
 
     chosen_rule(settings)
     if chosen_order(settings).needs != ARTICLES:
@@ -157,9 +157,9 @@ def _check(settings: BaseSettings) -> None:
 
 def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
     """Return the sources of the file, which are stored, or those of the store. Raises `ConfigError`."""
-    from crawlers.inputs.sources_file import read_sources
-    from crawlers.storage.database import Database
-    from crawlers.storage.news.stored_sources import save_sources, stored_sources
+    from crawlers.missions.news.feeds.sources_file import read_sources
+    from crawlers.missions.news.stored.stored_sources import save_sources, stored_sources
+    from crawlers.store.database import Database
 
     if path:
         sources, problems = read_sources(path)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from crawlers.algorithms.topic.vectors import topic_of
-from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import ConfigError, StoreError
 from crawlers.items import REDIRECT, SiteLimits
+from crawlers.missions.topic.vectors import topic_of
 from crawlers.spiders.base import SiteSpider, header
+from crawlers.urls.scope import Scope
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.crawl.topic.topic_policy import TopicPolicy
-    from crawlers.inputs.topic_file import TopicSpec
+    from crawlers.missions.topic.topic_file import TopicSpec
+    from crawlers.missions.topic.topic_policy import TopicPolicy
+    from crawlers.urls.redirect_targets import Redirect
 
 MAX_REDIRECTS = 5  # of an example
 MAX_EXAMPLE_BYTES = 4_000_000  # bytes of a file that are read
 
 
 class TopicSpider(SiteSpider):
-    """`scrapy crawl topic -a topic=topic.yaml`; see `inputs.topic_file` for its content."""
+    """`scrapy crawl topic -a topic=topic.yaml`; see `missions.topic.topic_file` for its content."""
 
     name = "topic"
     can_be_shared = True
@@ -50,9 +50,9 @@ class TopicSpider(SiteSpider):
     _opened: tuple[TopicPolicy, CrawlControl] | None = None  # None: the crawl could not begin
 
     def prepare(self, settings: BaseSettings) -> None:
-        from crawlers.algorithms.topic.terms import Terms
-        from crawlers.algorithms.urls.resolution import site_of
-        from crawlers.inputs.topic_file import read_topic
+        from crawlers.missions.topic.terms import Terms
+        from crawlers.missions.topic.topic_file import read_topic
+        from crawlers.urls.resolution import site_of
 
         path = self.topic
         if not path:
@@ -80,7 +80,7 @@ class TopicSpider(SiteSpider):
         return replace(spec, roots=self._spec.roots, topic=self._spec, page_budget=budget)
 
     def crawl_policy(self, session: CrawlSession) -> TopicPolicy:
-        from crawlers.crawl.topic.topic_policy import TopicPolicy
+        from crawlers.missions.topic.topic_policy import TopicPolicy
 
         policy = TopicPolicy(session.database, session.writer, session.row.id, self._terms)
         if not policy.is_ready and not self._addresses:
@@ -132,7 +132,7 @@ class TopicSpider(SiteSpider):
         return self._terms_of(response.body, header(response, "Content-Type"))
 
     def _terms_of(self, body: bytes, content_type: str | None) -> Counter[str]:
-        from crawlers.extraction.html import parse_page
+        from crawlers.pages.html import parse_page
 
         parsed = parse_page(body, content_type, frozenset())
         return self._terms(f"{parsed.title}\n{parsed.text()}")

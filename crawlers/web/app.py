@@ -22,7 +22,7 @@ from crawlers.web.panel import Panel
 from crawlers.web.templating import compile_templates, error_page
 
 if TYPE_CHECKING:
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
     from crawlers.web.guard import Access
     from crawlers.web.starting import Starter
 

@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from crawlers.files.parquet_files import check_parquet
 from crawlers.reports.catalogue.renderers import FORMATS, PARQUET
-from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.web.panel import known, panel_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from crawlers.reports.catalogue.table import Cells, Column
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
 
 READ_BYTES = 1 << 16
 TABLE_TYPES = {

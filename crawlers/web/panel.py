@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 
-from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.storage.crawl_settings import settings_of
-from crawlers.storage.queries import MAX_DIGITS, crawl_numbered, is_small
+from crawlers.reports.recorded_settings import crawl_rules
+from crawlers.store.reading.crawl_settings import settings_of
+from crawlers.store.reading.queries import MAX_DIGITS, crawl_numbered, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.algorithms.crawl_rules import CrawlRules
+    from crawlers.reports.crawl_rules import CrawlRules
     from crawlers.reports.time_limit import TimeLimit
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import CachedResults
     from crawlers.web.guard import Access
     from crawlers.web.starting import Starter

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from crawlers.storage.files.cells import clean
+from crawlers.files.cells import clean
 from crawlers.web.templating import template
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.maps.graph_map import GraphMap
+    from crawlers.graphs.maps.graph_map import GraphMap
 
 STATIC = Path(__file__).parent / "static"
 SCRIPTS = ("vendor/graphology.min.js", "vendor/sigma.min.js", "graph_map.js")

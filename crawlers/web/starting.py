@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from crawlers.errors import ConfigError
-from crawlers.extraction.pool import environment
+from crawlers.files.atomic import replacing
 from crawlers.inputs.program import suggested
+from crawlers.pages.pool import environment
 from crawlers.reports.time_limit import TimeLimit
-from crawlers.storage.files.atomic import replacing
-from crawlers.storage.worker_queries import crawl_begun_since, time_of_server
+from crawlers.workers.worker_queries import crawl_begun_since, time_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from crawlers.inputs.crawl_command import CrawlCommand
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 logger = logging.getLogger(__name__)
 

@@ -20,10 +20,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from crawlers.errors import CrawlersError, StoreError
+from crawlers.files.cells import clean, utc
 from crawlers.inputs.program import suggested
 from crawlers.reports.catalogue.table import NUMERIC, Kind
 from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, because
-from crawlers.storage.files.cells import clean, utc
 from crawlers.web.forms import session_of
 from crawlers.web.panel import panel_of
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
     from starlette.requests import Request
 
+    from crawlers.files.cells import Value
     from crawlers.reports.histories.history import Part
-    from crawlers.storage.files.cells import Value
 
 logger = logging.getLogger(__name__)
 HERE = Path(__file__).parent

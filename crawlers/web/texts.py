@@ -14,9 +14,9 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from crawlers.algorithms.maps.graph_map import MEANINGS
-from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE
-from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT
+from crawlers.graphs.maps.graph_map import MEANINGS
+from crawlers.missions.news.plan.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE
+from crawlers.missions.news.urls.rule_learner import HAND, LEARNT
 from crawlers.options import OFFERED
 from crawlers.reasons import Reason
 from crawlers.reports.catalogue.conditions import FILTERS
@@ -26,13 +26,13 @@ from crawlers.reports.histories.history import STATES, Topic
 from crawlers.reports.live_display import ASKED
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.reports.seed_overview import SEEDS, SeedState
-from crawlers.reports.worker_table import SITES, WORKERS
-from crawlers.storage.worker_status import Wait
-from crawlers.storage.workers import ACTIVE, LEFT, LOST
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
 from crawlers.web.pages.start_pages import MISSIONS
 from crawlers.web.templating import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
+from crawlers.workers.worker_status import Wait
+from crawlers.workers.worker_table import SITES, WORKERS
+from crawlers.workers.workers import ACTIVE, LEFT, LOST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.inputs.program import suggested
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from examples.demo.exploring import explore
 from examples.demo.report import closing_words, report
 from examples.demo.running import crawl, hosts_lines, scrapy, shown

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.plurals import plural
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
+from crawlers.plurals import plural
 from crawlers.reasons import sentence
 from crawlers.reports.crawl_overview import progress
-from crawlers.storage.queries import crawl_named, sites_of
-from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_counts import kind_of
+from crawlers.store.reading.queries import crawl_named, sites_of
+from crawlers.store.reading.url_counts import kind_of
+from crawlers.store.schema.tables import page, site
 from examples.demo.running import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawlers.storage.database import Database
-    from crawlers.storage.url_counts import UrlKind
+    from crawlers.store.database import Database
+    from crawlers.store.reading.url_counts import UrlKind
 
 MAX_REASONS = 12
 PANEL = "The panel is at http://127.0.0.1:8060/"

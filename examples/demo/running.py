@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.extraction.pool import environment
+from crawlers.pages.pool import environment
 from examples.webs import archive
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Scores that fall with time, each at its own rate, and rise by links: the hardest case for the queues."""
 
-from crawlers.algorithms.ranking.page_scores import GONE, PageScores
+from crawlers.ranking.page_scores import GONE, PageScores
 
 
 class Fading(PageScores):

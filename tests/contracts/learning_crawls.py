@@ -5,26 +5,26 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.bandits.best_site import Best
-from crawlers.algorithms.bandits.turns import RoundRobin
-from crawlers.algorithms.ranking.link_features import features_of
-from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.ranking.page_orders import by_link_values, by_relevance
-from crawlers.algorithms.topic.vectors import STRATEGIES
-from crawlers.algorithms.urls.resolution import site_of
+from crawlers.bandits.best_site import Best
+from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate
 from crawlers.items import LinkPlace, PageAnalysis, State
-from crawlers.storage.pulls import pulls_of
-from crawlers.storage.site_rows import SiteRow
+from crawlers.missions.topic.vectors import STRATEGIES
+from crawlers.ranking.link_features import features_of
+from crawlers.ranking.link_values import LinkValues
+from crawlers.ranking.page_orders import by_link_values, by_relevance
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.pulls import pulls_of
+from crawlers.urls.resolution import site_of
 from tests.contracts.random_crawl import RandomCrawl
 from tests.contracts.site import NOW, target_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.bandits.site_rules import SiteRule
+    from crawlers.ranking.page_orders import PageOrder
 
 
 class Way(NamedTuple):

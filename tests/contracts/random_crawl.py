@@ -6,7 +6,7 @@ A kind of crawl says in `open` on which frontier it goes on after a kill, and in
 from collections import Counter
 
 from crawlers.items import State
-from crawlers.storage.schema.tables import SiteRelease
+from crawlers.store.schema.tables import SiteRelease
 from tests.contracts.site import NOW, acknowledge
 from tests.contracts.webs import MAX_ATTEMPTS, answer, page_of, target
 

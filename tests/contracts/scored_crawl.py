@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.bandits.best_site import Best
-from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.bandits.best_site import Best
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
-from crawlers.storage.pulls import Pull
-from crawlers.storage.site_rows import SiteRow
+from crawlers.ranking.page_scores import GONE
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.pulls import Pull
 from tests.contracts.random_crawl import RandomCrawl
 from tests.contracts.site import target_on
 from tests.support.frontier_state import counts_of, pending_of
@@ -27,7 +27,7 @@ from tests.support.stored_rows import add_sites
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.ranking.page_orders import PageOrder
 
 MAX_CASH_APART = 1e-9
 

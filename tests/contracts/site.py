@@ -1,9 +1,9 @@
 """One open site of a frontier, with short names for frequent actions of the contract's tests."""
 
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.values import Candidate, Decision, Reward
 from crawlers.items import Page, State
-from crawlers.storage.site_rows import SiteRow
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.urls.resolution import resolve
 
 NOW = 1000.0
 VARIANTS = ["/a/", "/a", "/a/?x=", "//a/", "/a/?y="]  # of one page, best first but for the last three

@@ -15,16 +15,17 @@ from sqlalchemy import func, select, update
 
 from crawlers.errors import ClaimsLost, ConfigError, CrawlEnded
 from crawlers.items import State
-from crawlers.storage import crawls, workers
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
-from crawlers.storage.joining import Command
-from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import SiteRelease, crawl, page, site, worker
-from crawlers.storage.site_opening import SiteList
-from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.workers import Report, Round
+from crawlers.store.database import Database
+from crawlers.store.locks import WorkerLock
+from crawlers.store.reading import crawls
+from crawlers.store.schema.tables import SiteRelease, crawl, page, site, worker
+from crawlers.store.sites.site_opening import SiteList
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.bulk_writer import write_changes
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.workers import workers
+from crawlers.workers.joining import Command
+from crawlers.workers.workers import Report, Round
 from tests.support.interleaving import interleaved
 from tests.support.stored_rows import committed, ended_page, new_page
 

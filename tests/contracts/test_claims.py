@@ -22,17 +22,18 @@ from sqlalchemy import func, select
 from crawlers.errors import ClaimsLost
 from crawlers.frontier.politeness import HostGate
 from crawlers.items import State
-from crawlers.storage import crawls, workers
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import FINISHED, INTERRUPTED, RUNNING
-from crawlers.storage.database import Database
-from crawlers.storage.joining import Command
-from crawlers.storage.locks import WorkerLock, is_free
-from crawlers.storage.schema.tables import PullRow, SiteRelease, crawl, page, pull, site, worker
-from crawlers.storage.site_opening import SiteList
-from crawlers.storage.site_rows import SiteRow, site_rows
-from crawlers.storage.workers import ACTIVE, Report
+from crawlers.store.database import Database
+from crawlers.store.locks import WorkerLock, is_free
+from crawlers.store.reading import crawls
+from crawlers.store.reading.crawls import FINISHED, INTERRUPTED, RUNNING
+from crawlers.store.schema.tables import PullRow, SiteRelease, crawl, page, pull, site, worker
+from crawlers.store.sites.site_opening import SiteList
+from crawlers.store.sites.site_rows import SiteRow, site_rows
+from crawlers.store.writing.bulk_writer import write_changes
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.workers import workers
+from crawlers.workers.joining import Command
+from crawlers.workers.workers import ACTIVE, Report
 from tests.support.stored_rows import committed, ended_page, new_page
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Workers(RuleBasedStateMachine):
     @rule(processes=st.integers(1, 3))
     def join(self, processes=1):
         if any(client.is_finishing for client in self.clients):
-            return  # refused, see tests/unit/storage/test_crawls.py
+            return  # refused, see tests/unit/store/reading/test_crawls.py
         locks = []
         listed = [SiteRow(0, f"http://s{number}.test", 1, None, DELAY_S) for number in range(SITES)]
         manifest = {"settings": {"PAGE_BUDGET": self.budget}}

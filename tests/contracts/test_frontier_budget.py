@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.items import State
-from crawlers.storage.pulls import Pull
+from crawlers.store.writing.pulls import Pull
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import counts_of
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.algorithms.ranking.news_scores import FIT, FRESH
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import FrontierError
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
-from crawlers.storage.pulls import Pull
-from crawlers.storage.schema.tables import SiteRelease
-from crawlers.storage.site_rows import SiteRow
+from crawlers.missions.news.plan.news_scores import FIT, FRESH
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.store.schema.tables import SiteRelease
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.pulls import Pull
 from tests.contracts.random_crawl import WebCrawl
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import Kind, PageSpec, Way, budget, target, webs

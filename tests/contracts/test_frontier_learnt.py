@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.link_features import feature_id, features_of
-from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
-from crawlers.algorithms.ranking.page_orders import by_link_values
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate
 from crawlers.items import LinkPlace, PageAnalysis, State
+from crawlers.missions.topic.link_relevance import LinkRelevance
+from crawlers.ranking.link_features import feature_id, features_of
+from crawlers.ranking.link_values import CLOSE, LinkValues
+from crawlers.ranking.page_orders import by_link_values
 from tests.contracts.learning_crawls import HARVEST, TOPIC, Accidents, Crawl
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import budget

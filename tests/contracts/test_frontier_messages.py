@@ -6,11 +6,11 @@ from contextlib import ExitStack, closing
 import pytest
 from sqlalchemy import select
 
-from crawlers.algorithms.ranking.opic import OPICTotals
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 from crawlers.items import State
-from crawlers.storage.schema.tables import external_link
+from crawlers.missions.topic.vectors import STRATEGIES, Weights
+from crawlers.ranking.opic import OPICTotals
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.store.schema.tables import external_link
 from tests.support.workers_of_web import RandomWeb, Workers
 
 SITES, PAGES = 5, 6

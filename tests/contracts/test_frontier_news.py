@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier import site_start
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.news_tables import PollRow
-from crawlers.storage.schema.score_tables import news_score
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.ranking.page_scores import OTHER
+from crawlers.store.schema.score_tables import news_score
+from crawlers.store.writing.change_set import ChangeSet
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import pending_of
 from tests.support.stored_rows import execute

@@ -2,11 +2,11 @@
 
 import random
 
-from crawlers.algorithms.bandits.beebot import BatchGreedy
-from crawlers.algorithms.bandits.patience import Patience
+from crawlers.bandits.beebot import BatchGreedy
+from crawlers.bandits.patience import Patience
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
-from crawlers.storage.worker_status import Wait
+from crawlers.workers.worker_status import Wait
 from tests.contracts.site import NOW, Site, acknowledge
 
 

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from crawlers.algorithms.ranking.opic import OPIC
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions, PageOrder
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
-from crawlers.storage import site_opening
+from crawlers.ranking.opic import OPIC
+from crawlers.ranking.page_orders import ORDERS, OrderOptions, PageOrder
+from crawlers.store.sites import site_opening
 from tests.contracts.fading import Fading
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
 from tests.support.stored_rows import committed
@@ -83,7 +83,7 @@ def test_no_cash_is_lost_by_kills_after_commits_with_pages_in_flight(engine, wei
 
 
 def test_rebase_in_a_later_run_changes_nothing(engine, monkeypatch):
-    monkeypatch.setattr("crawlers.algorithms.ranking.opic._REBASE", 1e-3)
+    monkeypatch.setattr("crawlers.ranking.opic._REBASE", 1e-3)
     crawl = ScoredCrawl(engine, Way(order("aopic", 3.0), 6, 3.0, TINY, parallel=(1, 3), rejects=False))
     for _ in range(4):
         crawl.run(25)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from crawlers.algorithms.bandits.best_site import Best
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.urls.resolution import resolve
+from crawlers.bandits.best_site import Best
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
-from crawlers.storage.site_rows import SiteRow
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.urls.resolution import resolve
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import counts_of
 

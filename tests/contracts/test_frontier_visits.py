@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.items import State
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
 from tests.contracts.site import Site, acknowledge
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.beebot import BatchGreedy
-from crawlers.algorithms.bandits.best_site import Best
-from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.topic.vectors import Weights
+from crawlers.bandits.beebot import BatchGreedy
+from crawlers.bandits.best_site import Best
+from crawlers.bandits.patience import Patience
+from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.frontier.values import Lease
 from crawlers.items import State
-from crawlers.storage.pulls import Pull
+from crawlers.missions.topic.vectors import Weights
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.store.writing.pulls import Pull
 from tests.contracts.random_crawl import RandomCrawl
 from tests.contracts.site import NOW, Site, target_on
 

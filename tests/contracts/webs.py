@@ -14,9 +14,9 @@ from typing import NamedTuple
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.page_orders import MAX_HOPS
-from crawlers.algorithms.urls.resolution import resolve, variant_rank
 from crawlers.items import State
+from crawlers.ranking.page_orders import MAX_HOPS
+from crawlers.urls.resolution import resolve, variant_rank
 
 SITE = "http://a.test"
 VARIANTS = ("/p{}/", "/p{}", "/p{}/?x=", "//p{}/")  # ranks 0, 1, 2 and 2

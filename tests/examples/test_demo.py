@@ -8,9 +8,9 @@ import sys
 import networkx
 import pytest
 
-from crawlers.algorithms.urls.resolution import normalize
+from crawlers.files.names import file_stem
 from crawlers.inputs.url_settings import normalization
-from crawlers.storage.files.names import file_stem
+from crawlers.urls.resolution import normalize
 from examples.demo.report import closing_words
 from examples.server import ROOT
 from examples.town.plan import plan

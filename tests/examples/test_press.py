@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.urls.url_expressions import UrlExpressions
 from examples.press.press import Press
 from examples.press.schemas import SCHEMAS
 from examples.press.server import Options, read_log, serve

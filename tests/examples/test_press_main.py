@@ -5,7 +5,7 @@ import subprocess
 import sys
 from urllib.request import urlopen
 
-from crawlers.inputs.sources_file import read_sources
+from crawlers.missions.news.feeds.sources_file import read_sources
 from examples.press.server import ROOT
 
 

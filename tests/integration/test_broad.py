@@ -6,9 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.items import State
-from crawlers.storage.database import Database
+from crawlers.ranking.page_scores import GONE
+from crawlers.store.database import Database
 from tests.support.killing import killed_at_request
 from tests.support.running import add_on
 from tests.support.sites.town import NAMES

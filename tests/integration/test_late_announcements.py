@@ -5,11 +5,11 @@ from contextlib import closing
 
 import pytest
 
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.url_history import url_history
-from crawlers.storage.database import Database
-from crawlers.storage.queries import crawl_named
+from crawlers.reports.recorded_settings import crawl_rules
+from crawlers.store.database import Database
+from crawlers.store.reading.queries import crawl_named
 from tests.integration.test_news import SETTINGS, WORDS, kill_before_commit, run
 from tests.support.sites.server import Web
 

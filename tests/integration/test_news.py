@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from crawlers.algorithms.urls.keys import content_hash
+from crawlers.urls.keys import content_hash
 from tests.support.killing import killed_at_request
 from tests.support.running import add_on
 from tests.support.sites.server import Web

@@ -3,8 +3,8 @@
 import networkx as nx
 import pytest
 
+from crawlers.files.names import file_stem
 from crawlers.items import State
-from crawlers.storage.files.names import file_stem
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 

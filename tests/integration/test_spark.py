@@ -9,7 +9,7 @@ import pytest
 
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.items import State
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.scale_free import copy_model
 from tests.support.services import unavailable
 from tests.support.spark_measures import (

@@ -3,10 +3,10 @@
 import networkx as nx
 import pytest
 
-from crawlers.algorithms.urls.resolution import resolve
+from crawlers.files.names import file_stem
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import State
-from crawlers.storage.files.names import file_stem
+from crawlers.urls.resolution import resolve
 from tests.support.crawl_web import WatchedWeb
 from tests.support.demo_truth import ALL_TAGS, truth
 from tests.support.opened_crawl import project_settings

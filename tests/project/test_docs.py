@@ -20,7 +20,7 @@ from crawlers.commands.sites import ACTIONS
 from crawlers.items import State
 from crawlers.lab import PARTS
 from crawlers.reasons import ErrorClass
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from docs import docstrings, references
 
 ROOT = Path(__file__).resolve().parents[2]

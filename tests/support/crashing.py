@@ -10,9 +10,9 @@ from pathlib import Path
 
 from sqlalchemy import Engine, event
 
-from crawlers.crawl import membership
 from crawlers.frontier import sql_store
-from crawlers.storage import writer
+from crawlers.store.writing import writer
+from crawlers.workers import membership
 
 
 class KillBeforeCommit:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crawlers.algorithms.ranking.opic import OPICTotals
-from crawlers.algorithms.ranking.page_scores import GONE, Part
+from crawlers.ranking.opic import OPICTotals
+from crawlers.ranking.page_scores import GONE, Part
 
 
 class Message(NamedTuple):

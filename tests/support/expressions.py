@@ -1,6 +1,6 @@
 """Matches of single expressions of rules."""
 
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.urls.url_expressions import UrlExpressions
 
 
 def matches(text, target):

@@ -3,7 +3,7 @@
 import socket
 from functools import partial
 
-from crawlers.algorithms.urls import addresses
+from crawlers.urls import addresses
 
 
 def imaginary(names, *public):

@@ -5,16 +5,16 @@ from typing import TypeVar
 
 from sqlalchemy import text
 
-from crawlers.algorithms.bandits.patience import NO_PATIENCE
-from crawlers.algorithms.bandits.site_rules import RoundRobin
-from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
+from crawlers.bandits.patience import NO_PATIENCE
+from crawlers.bandits.site_rules import RoundRobin
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
-from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import crawl
+from crawlers.ranking.page_orders import BREADTH_FIRST
+from crawlers.store.reading import crawls
+from crawlers.store.schema.tables import crawl
+from crawlers.store.writing.bulk_writer import write_changes
+from crawlers.store.writing.change_set import ChangeSet
 from tests.support.stored_rows import add_sites, begin, committed, execute
 
 T = TypeVar("T")

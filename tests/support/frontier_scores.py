@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.frontier.values import QueueEntry
+from crawlers.ranking.page_scores import GONE
 
 
 class FixedScores:

@@ -5,8 +5,8 @@ import json
 from sqlalchemy import insert, literal, update
 
 from crawlers.reasons import Reason
-from crawlers.storage.schema.tables import metadata
-from crawlers.storage.seeds import list_seeds, save_seeds
+from crawlers.store.schema.tables import metadata
+from crawlers.store.sites.seeds import list_seeds, save_seeds
 from tests.support.stored_crawl import CRAWL, later_crawl, stored_crawl
 
 # A formula for spreadsheets, an end of attributes and elements, scripts, a template, a format, escapes of terminals (C0

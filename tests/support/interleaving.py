@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import event
 
 from crawlers.errors import StoreError
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 
 PATIENCE_S = 60.0  # a test that waits longer fails
 

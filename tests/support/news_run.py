@@ -3,36 +3,36 @@
 import asyncio
 from typing import TypeVar
 
-from crawlers.algorithms.bandits.site_rules import RoundRobin
-from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
-from crawlers.algorithms.news.sources import SourceOwners
-from crawlers.algorithms.news.url_classifier import UrlClassifier
-from crawlers.algorithms.news.url_prior import UrlPrior
-from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
-from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
-from crawlers.algorithms.urls.resolution import resolve
-from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl.news.announcements import Announcements
-from crawlers.crawl.news.articles import ArticlePolicy
-from crawlers.crawl.news.feed_registry import FeedRegistry
-from crawlers.crawl.news.news_policy import NewsPolicy
-from crawlers.crawl.news.news_sites import NewsParts, NewsSites, SeedUrls
-from crawlers.crawl.news.polls import Polls
-from crawlers.crawl.news.rejudging import Rejudging
-from crawlers.crawl.news.requeue import Requeue
+from crawlers.bandits.site_rules import RoundRobin
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
-from crawlers.storage.news.document_copies import DocumentKeys, Duplicates
-from crawlers.storage.news.iterations import Iterations
-from crawlers.storage.news.stored_rules import replace_rules
-from crawlers.storage.news.stored_sources import list_feeds
-from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.writer import Writer
+from crawlers.missions.news.articles import ArticlePolicy
+from crawlers.missions.news.dedup.document_copies import DocumentKeys, Duplicates
+from crawlers.missions.news.feeds.announcements import Announcements
+from crawlers.missions.news.feeds.feed_registry import FeedRegistry
+from crawlers.missions.news.feeds.sources import SourceOwners
+from crawlers.missions.news.news_policy import NewsPolicy
+from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
+from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
+from crawlers.missions.news.plan.polls import Polls
+from crawlers.missions.news.stored.iterations import Iterations
+from crawlers.missions.news.stored.stored_sources import list_feeds
+from crawlers.missions.news.urls.rejudging import Rejudging
+from crawlers.missions.news.urls.requeue import Requeue
+from crawlers.missions.news.urls.rule_learner import HAND, UrlRule
+from crawlers.missions.news.urls.stored_rules import replace_rules
+from crawlers.missions.news.urls.url_classifier import UrlClassifier
+from crawlers.missions.news.urls.url_prior import UrlPrior
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.writer import Writer
+from crawlers.urls.resolution import resolve
+from crawlers.urls.scope import Scope
 from tests.support.stored_rows import begin, committed
 
 T = TypeVar("T")

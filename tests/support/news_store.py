@@ -2,10 +2,10 @@
 
 from sqlalchemy import select
 
-from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
-from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, PollRow, document
-from crawlers.storage.schema.score_tables import NewsScoreRow
+from crawlers.missions.news.stored.news_tables import DocumentRow, DocumentVersionRow, PollRow, document
+from crawlers.store.schema.score_tables import NewsScoreRow
+from crawlers.urls.keys import url_key
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 
 DAY = 86_400.0

@@ -8,7 +8,6 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from crawlers import settings as defaults
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.control import CrawlControl
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
@@ -19,7 +18,8 @@ from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.values import Lease
 from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
 from crawlers.items import Page, SiteLimits, State
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
+from crawlers.urls.resolution import resolve
 
 ORIGIN = CrawlOrigin({}, CrawlCommand("test", {}, {}))
 SITE, NOW = "http://a.test", 1e9

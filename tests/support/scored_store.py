@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.ranking.opic import OPIC
-from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow
-from crawlers.storage.schema.tables import PageLinks
+from crawlers.ranking.opic import OPIC
+from crawlers.store.schema.score_tables import ImportanceRow, OrderTotalsRow
+from crawlers.store.schema.tables import PageLinks
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.keys import url_key
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_changes_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.processes import until
 
 ADMIN = "postgres"

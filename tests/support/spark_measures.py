@@ -17,11 +17,11 @@ from typing import NamedTuple
 import networkx
 import pyarrow.parquet as parquet
 
-from crawlers.algorithms.urls.domains import host_group
 from crawlers.graphs.analysis import analyse
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.storage.pagerank import StoredPageRank
+from crawlers.store.reading.pagerank import StoredPageRank
+from crawlers.urls.domains import host_group
 
 PROGRAM = Path(__file__).resolve().parents[2] / "spark" / "graph_measures.py"
 # Spark listens on loopback only, and without its web pages.

@@ -3,7 +3,7 @@
 from sqlalchemy import insert
 
 from crawlers.items import State
-from crawlers.storage.schema.tables import crawl
+from crawlers.store.schema.tables import crawl
 from tests.support.stored_missions import add_mission_rows, add_sitemap_rows
 from tests.support.stored_rows import execute
 from tests.support.stored_site import Stored, store

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_features import link_features, text_of
-from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import LinkPlace
-from crawlers.storage import crawls
-from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
+from crawlers.ranking.link_features import link_features, text_of
+from crawlers.store.reading import crawls
+from crawlers.store.schema.tables import LinkFeaturesRow, PullRow
+from crawlers.urls.keys import url_key
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 
 

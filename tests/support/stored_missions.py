@@ -4,14 +4,14 @@ import json
 
 from sqlalchemy import insert, select
 
-from crawlers.algorithms.ranking.opic import OPICTotals
-from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.urls.keys import url_key
-from crawlers.algorithms.urls.resolution import resolve
-from crawlers.storage.schema import news_tables as news
-from crawlers.storage.schema import score_tables as scores
-from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
-from crawlers.storage.schema.tables import SettingRow, page, site
+from crawlers.missions.news.stored import news_tables as news
+from crawlers.ranking.opic import OPICTotals
+from crawlers.ranking.page_scores import REVISIT
+from crawlers.store.schema import score_tables as scores
+from crawlers.store.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
+from crawlers.store.schema.tables import SettingRow, page, site
+from crawlers.urls.keys import url_key
+from crawlers.urls.resolution import resolve
 from tests.support.stored_rows import execute, write_rows
 
 LISTED = ("/", "/a", "/gone", "/moved", "/secret", *(f"/orphan/{number}" for number in range(7)))

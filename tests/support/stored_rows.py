@@ -3,14 +3,14 @@
 from sqlalchemy import Connection
 
 from crawlers.items import State
-from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.joining import Command
-from crawlers.storage.reserved_ids import reserve
-from crawlers.storage.schema.tables import EndedPage, NewPage, page
-from crawlers.storage.site_opening import SiteList, open_sites
-from crawlers.storage.site_rows import SiteRow
+from crawlers.store.reading import crawls
+from crawlers.store.schema.tables import EndedPage, NewPage, page
+from crawlers.store.sites.site_opening import SiteList, open_sites
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.bulk_writer import write_changes
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.store.writing.reserved_ids import reserve
+from crawlers.workers.joining import Command
 
 
 def add_sites(database, crawl_id, *sites, now=0.0):

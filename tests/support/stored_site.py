@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import count
 
-from crawlers.algorithms.urls.keys import url_key
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema import tables
-from crawlers.storage.schema.tables import EndedPage, PageLinks
+from crawlers.store.schema import tables
+from crawlers.store.schema.tables import EndedPage, PageLinks
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.keys import url_key
+from crawlers.urls.resolution import resolve
 from tests.support.stored_rows import add_sites, new_page, page_ids, write_changes_of
 
 _numbers = count(1)

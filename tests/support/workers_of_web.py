@@ -9,24 +9,24 @@ from functools import partial
 
 from sqlalchemy import select
 
-from crawlers.algorithms.bandits.best_site import Best
-from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
-from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.algorithms.urls.resolution import resolve
+from crawlers.bandits.best_site import Best
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
-from crawlers.storage import messages, workers
-from crawlers.storage.database import Database
-from crawlers.storage.new_sites import SiteLimit
-from crawlers.storage.order_parts import hand_out, parts_of
-from crawlers.storage.schema.message_tables import Message, message
-from crawlers.storage.schema.score_tables import importance
-from crawlers.storage.schema.tables import link, page, site
-from crawlers.storage.site_opening import discovered_site
-from crawlers.storage.site_rows import SiteRow
+from crawlers.ranking.opic import OPIC, OPICTotals
+from crawlers.ranking.page_scores import GONE
+from crawlers.store.database import Database
+from crawlers.store.schema.score_tables import importance
+from crawlers.store.schema.tables import link, page, site
+from crawlers.store.sites.site_opening import discovered_site
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.urls.resolution import resolve
+from crawlers.workers import messages, workers
+from crawlers.workers.message_tables import Message, message
+from crawlers.workers.new_sites import SiteLimit
+from crawlers.workers.order_parts import hand_out, parts_of
 from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites, begin, committed, execute
 

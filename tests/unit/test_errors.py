@@ -5,9 +5,9 @@ from time import process_time
 import pytest
 
 from crawlers.errors import ConfigError, CrawlersError, without_passwords
-from crawlers.inputs.hosts_file import parse_host_list
-from crawlers.inputs.seed_names import find_seed
-from crawlers.inputs.text_file import quoted
+from crawlers.files.text_file import quoted
+from crawlers.sites.hosts_file import parse_host_list
+from crawlers.sites.seed_names import find_seed
 
 SECRET = "s3cret"
 ADDRESSES = [

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.domains import is_in_domain, rule_domain
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.sites.site_parts import hidden, opened, seed_named
 from crawlers.inputs.program import program, suggested
-from crawlers.inputs.source_fields import feed_address
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import FEED, SITEMAP
+from crawlers.missions.news.feeds.source_fields import feed_address
+from crawlers.missions.news.reports.source_figures import source_figures
+from crawlers.missions.news.stored.alarms import list_alarms
+from crawlers.missions.news.stored.stored_sources import add_feed, list_feeds, switch_feed, urls_of_feeds
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
-from crawlers.reports.source_figures import source_figures
-from crawlers.storage.news.alarms import list_alarms
-from crawlers.storage.news.stored_sources import add_feed, list_feeds, switch_feed, urls_of_feeds
+from crawlers.urls.domains import is_in_domain, rule_domain
+from crawlers.urls.resolution import resolve
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.storage.news.stored_sources import FeedRow
+    from crawlers.missions.news.stored.stored_sources import FeedRow
 
 FEEDS = (
     Column("seed", "seed", Kind.NUMBER),

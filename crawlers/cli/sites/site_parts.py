@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
-from crawlers.inputs.seed_names import find_seed
-from crawlers.storage.database import Database, is_missing
-from crawlers.storage.seeds import list_seeds
+from crawlers.plurals import counted
+from crawlers.sites.seed_names import find_seed
+from crawlers.store.database import Database, is_missing
+from crawlers.store.sites.seeds import list_seeds
+from crawlers.urls.domains import rule_domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

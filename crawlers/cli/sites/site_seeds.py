@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from crawlers.cli.sites.site_feeds import show_sources
 from crawlers.cli.sites.site_parts import hidden, opened, seeds_named
 from crawlers.errors import ConfigError
+from crawlers.files.atomic import replacing
+from crawlers.files.text_file import read_text, shortened_list
+from crawlers.files.writable import check_file
 from crawlers.inputs.program import program
-from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_change, seed_limit
-from crawlers.inputs.sources_file import MAX_BYTES, read_sources
-from crawlers.inputs.text_file import read_text, shortened_list
+from crawlers.missions.news.feeds.sources_file import MAX_BYTES, read_sources
+from crawlers.missions.news.stored.stored_sources import save_sources
 from crawlers.options.file_kinds import CSV_TABLE
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.seed_overview import SEEDS, seed_lines
-from crawlers.storage.files.atomic import replacing
-from crawlers.storage.files.writable import check_file
-from crawlers.storage.news.stored_sources import save_sources
-from crawlers.storage.seeds import enable_seeds, external_urls_of, list_seeds, remove_seeds, save_seeds
+from crawlers.sites.seed_list import LIMITS, format_seeds, parse_seeds, seed_change, seed_limit
+from crawlers.store.sites.seeds import enable_seeds, external_urls_of, list_seeds, remove_seeds, save_seeds
 
 if TYPE_CHECKING:
     import argparse

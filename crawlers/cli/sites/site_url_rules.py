@@ -9,21 +9,21 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.url_rules.rule_learner import HAND
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
-from crawlers.algorithms.url_rules.url_tokens import target_of_url
-from crawlers.algorithms.urls.domains import is_in_domain
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.sites.site_parts import domain_named, opened
 from crawlers.errors import BadUrl, ConfigError
+from crawlers.files.text_file import quoted
 from crawlers.inputs.program import program
-from crawlers.inputs.source_fields import check_rule, rule_weight
-from crawlers.inputs.text_file import quoted
+from crawlers.missions.news.feeds.source_fields import check_rule, rule_weight
+from crawlers.missions.news.reports.url_rule_trial import latest_sites, trial
+from crawlers.missions.news.urls import stored_rules as stored
+from crawlers.missions.news.urls.rule_learner import HAND
+from crawlers.missions.news.urls.stored_rules import rule_numbered
+from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
-from crawlers.reports.url_rule_trial import latest_sites, trial
-from crawlers.storage.news import stored_rules as stored
-from crawlers.storage.news.stored_rules import rule_numbered
+from crawlers.urls.domains import is_in_domain
+from crawlers.urls.resolution import resolve
+from crawlers.urls.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:
     import argparse
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.storage.news.stored_rules import StoredRule
+    from crawlers.missions.news.urls.stored_rules import StoredRule
 
 RULES = (
     Column("number", "number", Kind.NUMBER),

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import QueueEntry
+    from crawlers.ranking.page_scores import PageScores
 
 ALL = (float("inf"), 0)
 NONE = (float("-inf"), 0)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from crawlers.graphs.comparison.crawl_changes import Change
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 MOST_ROWS = 100_000  # of each list
 R = TypeVar("R", PageChange, LinkChange)

@@ -7,10 +7,10 @@ from bisect import bisect_left
 from itertools import groupby
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.maps.map_colours import STATUS_COLOURS, node_size
 from crawlers.graphs.comparison.crawl_changes import CHANGES, link_changes, page_changes
 from crawlers.graphs.comparison.seen_times import iso_time
 from crawlers.graphs.looks import Look, positions
+from crawlers.graphs.maps.map_colours import STATUS_COLOURS, node_size
 from crawlers.graphs.model import Column, GraphSize, write_lines
 from crawlers.graphs.writers.gexf import VIZ, copy_edges, head, node_lines
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.comparison.crawl_changes import Change
     from crawlers.graphs.model import Row
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 EDGE_COLUMNS = (Column("change", "string"),)
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.files.atomic import replacing
+from crawlers.files.cells import utc
+from crawlers.files.csv_tables import write_table
+from crawlers.files.names import file_stem
 from crawlers.graphs.comparison.change_lists import ComparedSite, all_links, all_pages, changed
 from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
 from crawlers.graphs.comparison.crawl_changes import LinkChange, PageChange
 from crawlers.graphs.files import scratch
-from crawlers.storage.files.atomic import replacing
-from crawlers.storage.files.cells import utc
-from crawlers.storage.files.csv_tables import write_table
-from crawlers.storage.files.names import file_stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from crawlers.files.cells import Value
     from crawlers.graphs.comparison.crawl_changes import Change
-    from crawlers.storage.database import Database
-    from crawlers.storage.files.cells import Value
-    from crawlers.storage.queries import CrawledSite
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import CrawledSite
 
 COMPARISON_FORMATS = ("csv", "gexf")
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from crawlers.items import State
-from crawlers.storage.streaming import streamed
+from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlalchemy import Connection
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 PAGES_AT_ONCE = 256
 Change = Literal["appeared", "vanished", "changed", "unchanged"]

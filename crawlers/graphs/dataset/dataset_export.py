@@ -11,13 +11,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
+from crawlers.files.atomic import replacing_folder
+from crawlers.files.parquet_files import PartWriter
 from crawlers.graphs.dataset.dataset_tables import TABLES
 from crawlers.graphs.dataset.folding import fold
-from crawlers.storage.files.atomic import replacing_folder
-from crawlers.storage.files.parquet_files import PartWriter
-from crawlers.storage.streaming import execute
+from crawlers.plurals import counted
+from crawlers.store.streaming import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 # With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
 DATASET = "web_graph.parquet"

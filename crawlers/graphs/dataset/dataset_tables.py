@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawlers.files.parquet_files import ParquetColumn
 from crawlers.items import State
-from crawlers.storage.files.parquet_files import ParquetColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.items import State
-from crawlers.storage.streaming import execute
+from crawlers.store.streaming import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.files.csv_tables import write_table
 from crawlers.graphs.fragment.web_fragment import ACCOMPANYING, TARGET, link_class
-from crawlers.storage.files.csv_tables import write_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import text
 
 from crawlers.items import State
-from crawlers.storage.queries import addresses_of, has_crossings
-from crawlers.storage.streaming import execute
+from crawlers.store.reading.queries import addresses_of, has_crossings
+from crawlers.store.streaming import execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 # Temporary tables belong to the reader; they vanish with its transaction, which is never committed.
 _TABLES = (

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
+from crawlers.files.cells import guarded
+from crawlers.files.csv_tables import write_rows
 from crawlers.graphs.model import GraphSize, write_edges
-from crawlers.storage.files.cells import guarded
-from crawlers.storage.files.csv_tables import write_rows
 
 if TYPE_CHECKING:
     from crawlers.graphs.model import Graph

@@ -20,15 +20,15 @@ import shutil
 from typing import IO, TYPE_CHECKING
 from xml.sax import saxutils
 
+from crawlers.files.cells import cell, clean
 from crawlers.graphs.model import GraphSize, write_edges, write_lines
-from crawlers.storage.files.cells import cell, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from crawlers.files.cells import Value
     from crawlers.graphs.looks import Look
     from crawlers.graphs.model import Column, Graph, Row
-    from crawlers.storage.files.cells import Value
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'

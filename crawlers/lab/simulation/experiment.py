@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.lab.simulation import web_generator
 from crawlers.lab.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.lab.simulation.web_generator import PROFILES

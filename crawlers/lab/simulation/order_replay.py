@@ -9,18 +9,18 @@ import heapq
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.link_features import COLUMNS, MAX_LEVEL, feature_id
-from crawlers.algorithms.ranking.link_table import LinkTable
-from crawlers.algorithms.ranking.link_values import CLOSE
-from crawlers.algorithms.ranking.page_orders import MAX_HOPS
+from crawlers.ranking.link_features import COLUMNS, MAX_LEVEL, feature_id
+from crawlers.ranking.link_table import LinkTable
+from crawlers.ranking.link_values import CLOSE
+from crawlers.ranking.page_orders import MAX_HOPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.ranking.link_values import LinkValues
+    from crawlers.bandits.site_rules import SiteRule
     from crawlers.items import ExternalLink
+    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_values import LinkValues
 
 LEVEL, PAGE = COLUMNS["level"], COLUMNS["page"]
 

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.bandits.site_rules import SiteRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Run:
 def simulate(rule: SiteRule, yields: Sequence[Sequence[int]], page_budget: int) -> Run:
     """Return what *rule*, which must be new, reads and finds with *page_budget* pages, or with all pages if fewer.
 
-    >>> from crawlers.algorithms.bandits.turns import Sequential
+    >>> from crawlers.bandits.turns import Sequential
     >>> simulate(Sequential(), [[0, 3], [5]], 2)
     Run(choices=[0, 0], found=[0, 0, 3], pulls=[2, 0])
     """

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.ranking.link_ranks import hits
-from crawlers.algorithms.topic.vectors import DocumentFrequencies
 from crawlers.lab.simulation.topic_curves import coverage_curve, similarity_curve, top
+from crawlers.missions.topic.vectors import DocumentFrequencies
+from crawlers.ranking.link_ranks import hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from crawlers.algorithms.topic.vectors import Topic
+    from crawlers.missions.topic.vectors import Topic
 
     Documents = Callable[[], Iterable[tuple[int, Mapping[str, int]]]]
 

@@ -15,8 +15,8 @@ from sqlalchemy.sql.functions import GenericFunction
 
 from crawlers.errors import ConfigError
 from crawlers.reasons import codes_with
-from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_counts import UrlKind, has_reason
+from crawlers.store.reading.url_counts import UrlKind, has_reason
+from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

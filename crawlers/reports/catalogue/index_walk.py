@@ -15,8 +15,8 @@ from sqlalchemy import case, func, select, tuple_
 from crawlers.items import State
 from crawlers.reports.catalogue.conditions import is_wanted_site, sites_from
 from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, Report, Row, Step
-from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_counts import is_kind, states_of
+from crawlers.store.reading.url_counts import is_kind, states_of
+from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

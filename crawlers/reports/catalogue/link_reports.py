@@ -17,9 +17,10 @@ from crawlers.reports.catalogue.page_reports import LEVEL
 from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import N_
-from crawlers.storage.link_removal import bad_link_key
-from crawlers.storage.redirect_chains import broken_ends_of, problems_of
-from crawlers.storage.schema.tables import (
+from crawlers.store.reading.link_removal import bad_link_key
+from crawlers.store.reading.redirect_chains import broken_ends_of, problems_of
+from crawlers.store.reading.url_counts import URL_KIND, has_reason
+from crawlers.store.schema.tables import (
     bad_link,
     external_link,
     external_url,
@@ -29,8 +30,7 @@ from crawlers.storage.schema.tables import (
     page,
     site,
 )
-from crawlers.storage.streaming import streamed
-from crawlers.storage.url_counts import URL_KIND, has_reason
+from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -23,18 +23,18 @@ from crawlers.reports.catalogue.index_walk import PageReport, page_steps, place_
 from crawlers.reports.catalogue.report import ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_in
-from crawlers.storage.redirect_chains import redirect_cells
-from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, has_reason, is_vain_guess
+from crawlers.store.reading.redirect_chains import redirect_cells
+from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, has_reason, is_vain_guess
+from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Select
 
+    from crawlers.files.cells import Value
     from crawlers.reports.catalogue.index_walk import PageStep, Position
     from crawlers.reports.catalogue.table import Cells
-    from crawlers.storage.files.cells import Value
 
 URL = Column("url", "URL", Kind.URL, page.c.url)
 STATE = Column("state", "State", Kind.STATE, URL_KIND, "what became of it: see the states of the table page")

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue import (
-    document_list,
-    link_reports,
-    news_reports,
-    page_reports,
-    score_reports,
-    site_report,
-    sitemap_reports,
-)
+from crawlers.missions.news.reports import document_list, news_reports
+from crawlers.reports.catalogue import link_reports, page_reports, score_reports, site_report, sitemap_reports
 from crawlers.reports.catalogue.report import Group, Report
 
 if TYPE_CHECKING:

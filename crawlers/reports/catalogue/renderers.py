@@ -10,20 +10,20 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlers import reasons
-from crawlers.algorithms.batches import batches
+from crawlers.batches import batches
+from crawlers.files.cells import clean, utc
+from crawlers.files.csv_tables import ROWS_AT_ONCE, csv_text
+from crawlers.files.parquet_files import ParquetColumn, parquet_parts
 from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
 from crawlers.reports.histories.history import sentence
-from crawlers.storage.files.cells import clean, utc
-from crawlers.storage.files.csv_tables import ROWS_AT_ONCE, csv_text
-from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from crawlers.files.cells import Value
+    from crawlers.files.parquet_files import ColumnType
     from crawlers.reports.catalogue.table import Column
     from crawlers.reports.histories.history import Said
-    from crawlers.storage.files.cells import Value
-    from crawlers.storage.files.parquet_files import ColumnType
 
     Cell = Value | tuple[Said, ...]
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, true
 
-from crawlers.algorithms.topic.vectors import distance_relevance
+from crawlers.missions.topic.vectors import distance_relevance
 from crawlers.reports.catalogue.conditions import BROAD, TOPIC, by_code_points, is_wanted_site, of_page
 from crawlers.reports.catalogue.index_walk import PLACES, in_order, place_of, value_steps
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import ComputedReport, Group, Report, Row, Step
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.importance import totals_of, weights_of_crawl
-from crawlers.storage.schema.score_tables import relevance, topic_page
-from crawlers.storage.schema.tables import page, site
+from crawlers.store.reading.importance import totals_of, weights_of_crawl
+from crawlers.store.schema.score_tables import relevance, topic_page
+from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

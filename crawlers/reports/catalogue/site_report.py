@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.robots_groups import is_unreachable, product_token
-from crawlers.extraction.robots_rules import RobotsRules
 from crawlers.options import SETTINGS
+from crawlers.pages.robots_groups import is_unreachable, product_token
 from crawlers.reports.catalogue.conditions import in_text, is_wanted_site
 from crawlers.reports.catalogue.page_reports import trap_counts
 from crawlers.reports.catalogue.report import ComputedReport, Group, Related
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_in
 from crawlers.reports.histories.history import N_
-from crawlers.storage.crawl_settings import recorded
-from crawlers.storage.schema.tables import page, pull, site
-from crawlers.storage.site_rows import PROBLEM, site_problem
-from crawlers.storage.url_counts import COUNT_OF, UrlCounts, UrlKind, url_counts
+from crawlers.sites.robots_rules import RobotsRules
+from crawlers.store.reading.crawl_settings import recorded
+from crawlers.store.reading.url_counts import COUNT_OF, UrlCounts, UrlKind, url_counts
+from crawlers.store.schema.tables import page, pull, site
+from crawlers.store.sites.site_rows import PROBLEM, site_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

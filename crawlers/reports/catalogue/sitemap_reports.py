@@ -24,9 +24,9 @@ from crawlers.reports.catalogue.page_reports import (
 from crawlers.reports.catalogue.page_reports import URL as PAGE_URL
 from crawlers.reports.catalogue.report import KEYS, NUMBERS, PAGE_NUMBERS, Group, Related
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.schema.sitemap_tables import SitemapState, sitemap, sitemap_url
-from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_counts import URL_KIND
+from crawlers.store.reading.url_counts import URL_KIND
+from crawlers.store.schema.sitemap_tables import SitemapState, sitemap, sitemap_url
+from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from crawlers.storage.files.cells import Value
+    from crawlers.files.cells import Value
 
 Cells = tuple["Value", ...]
 

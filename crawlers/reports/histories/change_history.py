@@ -8,9 +8,9 @@ from sqlalchemy import func, select, text
 
 from crawlers.items import State
 from crawlers.reports.histories.history import SHOWN, Fact, Moment, Topic, Url, counted_times, event, said, url_of
-from crawlers.storage.queries import listing_of
-from crawlers.storage.schema.score_tables import link_change, page_change
-from crawlers.storage.url_counts import kind_of
+from crawlers.store.reading.queries import listing_of
+from crawlers.store.reading.url_counts import kind_of
+from crawlers.store.schema.score_tables import link_change, page_change
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

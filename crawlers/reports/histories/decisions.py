@@ -15,17 +15,17 @@ from sqlalchemy import exists, func, select
 
 from crawlers.items import State
 from crawlers.reports.histories.history import SHOWN, Count, Fact, Topic, Url, counted_pages, event, said
-from crawlers.storage.pulls import ROWS_AT_ONCE
-from crawlers.storage.schema.tables import page, pull, site
-from crawlers.storage.site_rows import WHY_UNAVAILABLE
+from crawlers.store.schema.tables import page, pull, site
+from crawlers.store.sites.site_rows import WHY_UNAVAILABLE
+from crawlers.store.writing.pulls import ROWS_AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.crawl_rules import CrawlRules
+    from crawlers.bandits.site_rules import SiteRule
+    from crawlers.reports.crawl_rules import CrawlRules
     from crawlers.reports.histories.history import Part, Said
 
 LATER = 500  # pulls that ended after the page and may have been chosen before it: more are never in flight

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import select
 
 from crawlers.reasons import parsed
-from crawlers.storage.schema.tables import page
-from crawlers.storage.url_counts import UrlKind
+from crawlers.store.reading.url_counts import UrlKind
+from crawlers.store.schema.tables import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

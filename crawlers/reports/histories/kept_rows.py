@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import exists, func, or_, select
 
+from crawlers.files.names import file_stem, of_worker
 from crawlers.items import State
 from crawlers.reports.crawl_manifest import setting_lines
 from crawlers.reports.histories.history import Count, Fact, Topic, fact
-from crawlers.storage.crawl_settings import recorded
-from crawlers.storage.crawls import RUNNING
-from crawlers.storage.files.names import file_stem, of_worker
-from crawlers.storage.result_folders import recorded_folder, successor
-from crawlers.storage.schema.tables import bad_link, external_link, link, site, worker
-from crawlers.storage.schema.tables import crawl as stored_crawl
+from crawlers.store.reading.crawl_settings import recorded
+from crawlers.store.reading.crawls import RUNNING
+from crawlers.store.reading.result_folders import recorded_folder, successor
+from crawlers.store.schema.tables import bad_link, external_link, link, site, worker
+from crawlers.store.schema.tables import crawl as stored_crawl
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
 
 MAX_FILES = 5  # that are named
 

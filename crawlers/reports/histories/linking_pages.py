@@ -28,8 +28,8 @@ from crawlers.reports.histories.history import (
     fact,
     said,
 )
-from crawlers.storage.schema.score_tables import link_text
-from crawlers.storage.schema.tables import (
+from crawlers.store.schema.score_tables import link_text
+from crawlers.store.schema.tables import (
     bad_link,
     external_link,
     link,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from crawlers.reports.catalogue.index_walk import SearchPlace
     from crawlers.reports.histories.history import Part, Subject
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 # Others have no links. A page that was read may wait again.
 _WITH_LINKS = (State.WAITING, State.DONE, State.MOVED, State.REFUSED)

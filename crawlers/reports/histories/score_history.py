@@ -10,31 +10,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import func, select
 
-from crawlers.algorithms.ranking.link_features import FEATURES, features_of
-from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-from crawlers.algorithms.ranking.link_table import NO_FEATURES
-from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
-from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
-from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, LISTS
+from crawlers.missions.news.reports.url_rule_trial import by_prior, rules_at
+from crawlers.missions.topic.link_relevance import LinkRelevance
+from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topics import weights_of
+from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
+from crawlers.ranking.link_features import FEATURES, features_of
+from crawlers.ranking.link_table import NO_FEATURES
+from crawlers.ranking.link_values import CLOSE, MOST_COMPARED
+from crawlers.ranking.page_scores import REVISIT
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
 from crawlers.reports.link_worths import values_at_first
-from crawlers.reports.url_rule_trial import by_prior, rules_at
-from crawlers.storage.importance import standing
-from crawlers.storage.schema.score_tables import importance, news_score, order_totals, relevance, topic_page
-from crawlers.storage.schema.tables import link_features, page, pull, site
-from crawlers.storage.topic.topics import weights_of
+from crawlers.store.reading.importance import standing
+from crawlers.store.schema.score_tables import importance, news_score, order_totals, relevance, topic_page
+from crawlers.store.schema.tables import link_features, page, pull, site
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection, Table
 
-    from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.ranking.link_values import LinkValues
+    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_values import LinkValues
 
 _NEWS_QUEUES = {
     ARCHIVE: said("lists and archives"),

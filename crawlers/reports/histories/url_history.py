@@ -7,15 +7,12 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import func, select, text
 
-from crawlers.algorithms.urls.keys import url_key
-from crawlers.algorithms.urls.normal_form_steps import form_steps
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl
 from crawlers.items import State
+from crawlers.missions.news.reports.document_history import document_history
 from crawlers.reasons import ROBOTS, Reason, code_of
 from crawlers.reports.histories.change_history import change_events, sitemap_events
 from crawlers.reports.histories.decisions import decision_events
-from crawlers.reports.histories.document_history import document_history
 from crawlers.reports.histories.history import (
     N_,
     SHOWN,
@@ -41,25 +38,28 @@ from crawlers.reports.histories.kept_rows import kept_facts
 from crawlers.reports.histories.linking_pages import link_texts, linking_steps
 from crawlers.reports.histories.score_history import score_facts
 from crawlers.reports.histories.waiting import remedies, robots_lines, waiting_facts
-from crawlers.storage.link_removal import deleted_links
-from crawlers.storage.queries import addresses_of
-from crawlers.storage.schema.message_tables import message
-from crawlers.storage.schema.score_tables import importance, news_score, relevance
-from crawlers.storage.schema.tables import crawl as crawled
-from crawlers.storage.schema.tables import external_url, link_features, page, site
-from crawlers.storage.url_counts import kind_of
+from crawlers.store.reading.link_removal import deleted_links
+from crawlers.store.reading.queries import addresses_of
+from crawlers.store.reading.url_counts import kind_of
+from crawlers.store.schema.score_tables import importance, news_score, relevance
+from crawlers.store.schema.tables import crawl as crawled
+from crawlers.store.schema.tables import external_url, link_features, page, site
+from crawlers.urls.keys import url_key
+from crawlers.urls.normal_form_steps import form_steps
+from crawlers.urls.resolution import resolve
+from crawlers.workers.message_tables import message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.crawl_rules import CrawlRules
-    from crawlers.algorithms.urls.normalization import Normalization
     from crawlers.items import Target
+    from crawlers.reports.crawl_rules import CrawlRules
     from crawlers.reports.histories.history import Part
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
+    from crawlers.urls.normalization import Normalization
 
 BAD_LINK = "bad link"  # the state of a text that is not the address of a page
 MAX_CHAIN = 20  # redirects

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, tuple_
 
-from crawlers.algorithms.robots_groups import is_unreachable
-from crawlers.extraction.robots_rules import deciding_line
 from crawlers.items import State
+from crawlers.pages.robots_groups import is_unreachable
 from crawlers.reasons import ROBOTS, TRAPS, Reason, code_of
 from crawlers.reports.histories.history import Count, Fact, Moment, Said, Topic, because, facts_about, said
-from crawlers.storage.crawls import FINISHED, RUNNING
-from crawlers.storage.schema.tables import crawl, page
-from crawlers.storage.worker_queries import budget_of
-from crawlers.storage.workers import PAUSE, STOP
+from crawlers.sites.robots_rules import deciding_line
+from crawlers.store.reading.crawls import FINISHED, RUNNING
+from crawlers.store.schema.tables import crawl, page
+from crawlers.workers.worker_queries import budget_of
+from crawlers.workers.workers import PAUSE, STOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from crawlers.items import State
 from crawlers.reports.catalogue.conditions import Filters, is_wanted_site
 from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import TIME, Axis, Drawing, Mark, Picture, Series, Tone
-from crawlers.storage.schema.tables import page, site
+from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable

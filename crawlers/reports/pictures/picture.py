@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.crawl_rules import CrawlRules
+    from crawlers.reports.crawl_rules import CrawlRules
     from crawlers.reports.histories.history import Said
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
 
 POINTS = 300  # of a curve: more than the pixels of a phone
 SHOWN = 8  # curves whose colours can be told apart

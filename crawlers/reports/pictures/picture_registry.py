@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.missions.news.reports import news_pictures
+from crawlers.missions.topic import topic_pictures
 from crawlers.reports.catalogue.registry import described_in
-from crawlers.reports.pictures import news_pictures, page_pictures, pull_pictures, topic_pictures
+from crawlers.reports.pictures import page_pictures, pull_pictures
 from crawlers.reports.pictures.picture import Picture
 
 if TYPE_CHECKING:

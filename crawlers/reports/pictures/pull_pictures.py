@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import case, func, select
 
-from crawlers.algorithms.bandits.pull_trace import trace
+from crawlers.bandits.pull_trace import trace
 from crawlers.reports.catalogue.conditions import Filters, is_wanted_site
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import PAGES_READ, POINTS, SHOWN, TIME, Axis, Drawing, Picture, Series
-from crawlers.storage.crawl_settings import recorded
-from crawlers.storage.pulls import ROWS_AT_ONCE, has_pulls
-from crawlers.storage.schema.tables import crawl, pull, site
+from crawlers.store.reading.crawl_settings import recorded
+from crawlers.store.schema.tables import crawl, pull, site
+from crawlers.store.writing.pulls import ROWS_AT_ONCE, has_pulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

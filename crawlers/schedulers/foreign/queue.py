@@ -14,14 +14,14 @@ from scrapy.utils.misc import arg_to_iter
 from scrapy.utils.request import request_from_dict
 from twisted.python.failure import Failure
 
-from crawlers.algorithms.urls.keys import page_key
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl
 from crawlers.frontier.values import Candidate, Lease
 from crawlers.items import LEASE, Page, State
 from crawlers.reasons import Reason
 from crawlers.schedulers.failures import failed_page
-from crawlers.storage.change_set import ChangeSet
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.keys import page_key
+from crawlers.urls.resolution import resolve
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from scrapy.signalmanager import SignalManager
     from scrapy.spiders import Spider
 
-    from crawlers.algorithms.urls.normalization import Normalization
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.pending_callbacks import PendingCallbacks
     from crawlers.items import Target
+    from crawlers.urls.normalization import Normalization
 
 
 class RequestKeeper:

@@ -20,7 +20,7 @@ from crawlers.reports.catalogue.report import NUMBERS, cursor_text, sorted_by
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview
-from crawlers.storage.queries import related_crawls, sites_of
+from crawlers.store.reading.queries import related_crawls, sites_of
 from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, table_parts, written_file
 from crawlers.web.pages.crawl_pages import with_counts
 from crawlers.web.pages.report_pages import cursor_in, order_of, part_of
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from crawlers.graphs.comparison.change_lists import ChangeLists, ComparedSite
     from crawlers.graphs.comparison.crawl_changes import PageChange
     from crawlers.reports.catalogue.table import Cells
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl, RelatedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl, RelatedCrawl
 
 PAGES, LINKS = "pages", "links"
 LISTED_SITES = 200  # for a graph of the changes; the command writes those of all

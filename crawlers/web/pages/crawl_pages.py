@@ -13,25 +13,14 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import command_of
-from crawlers.inputs.hosts_file import hosts_line
 from crawlers.options import SETTINGS
 from crawlers.options.typed_values import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
-from crawlers.reports.worker_table import (
-    SITES,
-    busiest,
-    nobody_works,
-    site_rows,
-    worker_columns,
-    worker_notes,
-    worker_row,
-)
-from crawlers.storage.crawl_results import unavailable_sites
-from crawlers.storage.crawls import FINISHED
-from crawlers.storage.queries import limits_of
-from crawlers.storage.worker_queries import set_control, sites_with_workers, workers_of
-from crawlers.storage.workers import ACTIVE, PAUSE, STOP
+from crawlers.sites.hosts_file import hosts_line
+from crawlers.store.reading.crawl_results import unavailable_sites
+from crawlers.store.reading.crawls import FINISHED
+from crawlers.store.reading.queries import limits_of
 from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.forms import changes
 from crawlers.web.pages.file_pages import result_folder
@@ -40,6 +29,17 @@ from crawlers.web.pages.start_pages import typed_command
 from crawlers.web.panel import crawl_of, number_in, panel_of
 from crawlers.web.starting import end_of_log
 from crawlers.web.templating import render
+from crawlers.workers.worker_queries import set_control, sites_with_workers, workers_of
+from crawlers.workers.worker_table import (
+    SITES,
+    busiest,
+    nobody_works,
+    site_rows,
+    worker_columns,
+    worker_notes,
+    worker_row,
+)
+from crawlers.workers.workers import ACTIVE, PAUSE, STOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
     from crawlers.reports.crawl_overview import CrawlOverview
     from crawlers.reports.time_limit import TimeLimit
-    from crawlers.storage.queries import NamedCrawl
-    from crawlers.storage.worker_queries import SiteLine
+    from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import Outcome
     from crawlers.web.panel import Panel
     from crawlers.web.starting import Job
+    from crawlers.workers.worker_queries import SiteLine
 
 ACTIONS = {"pause": PAUSE, "go-on": None, "stop": STOP}
 CRAWLS_AT_ONCE = 20

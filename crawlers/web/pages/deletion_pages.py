@@ -15,8 +15,8 @@ from crawlers.reports.catalogue.index_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
 from crawlers.reports.time_limit import TimeLimit
-from crawlers.storage.link_removal import crawls_with_workers, deleted_links, remove_links
-from crawlers.storage.schema.tables import crawl as crawls
+from crawlers.store.reading.link_removal import crawls_with_workers, deleted_links, remove_links
+from crawlers.store.schema.tables import crawl as crawls
 from crawlers.web.forms import changes
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from crawlers.reports.catalogue.report import Cursor, Report, Row, Step
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import Outcome
 
 ROW = "row"  # the name of the check boxes

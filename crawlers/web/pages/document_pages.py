@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from crawlers.missions.news.reports.document_list import Documents
+from crawlers.missions.news.reports.document_reader import read_document
 from crawlers.reports.catalogue.conditions import FILTERS, parsed_filters
-from crawlers.reports.catalogue.document_list import Documents
-from crawlers.reports.document_reader import read_document
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.web.panel import crawl_of, number_in, panel_of
 from crawlers.web.templating import render

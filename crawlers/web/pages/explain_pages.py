@@ -15,7 +15,7 @@ from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_
 from crawlers.reports.histories.linking_pages import linking_place, linking_steps
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.reports.time_limit import TimeLimit
-from crawlers.storage.link_removal import deleted_links
+from crawlers.store.reading.link_removal import deleted_links
 from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.templating import render
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from crawlers.reports.histories.history import History, Subject
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import Outcome
 
 ROWS = 50

@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
-from crawlers.storage.result_folders import recorded_folder, successor
-from crawlers.storage.schema.tables import crawl
+from crawlers.store.reading.result_folders import recorded_folder, successor
+from crawlers.store.schema.tables import crawl
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 MAX_FILES = 2000
 # No other files are sent: the folder may be that of the project, which has settings with passwords.

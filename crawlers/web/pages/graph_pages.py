@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from crawlers.algorithms.urls.domains import GROUPS
 from crawlers.errors import ConfigError
 from crawlers.graphs.crawl_map import (
     ALL_PAGES,
@@ -33,6 +32,7 @@ from crawlers.graphs.looks import GraphLayout, laid_out
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.figures import draw_map
 from crawlers.reports.histories.url_history import possible_targets
+from crawlers.urls.domains import GROUPS
 from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, saved_as, sends_file, table_file
 from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, rules_of
 from crawlers.web.standalone_graph import graph_json
@@ -41,11 +41,11 @@ from crawlers.web.templating import render
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from crawlers.algorithms.maps.graph_map import GraphMap
+    from crawlers.graphs.maps.graph_map import GraphMap
     from crawlers.items import Target
     from crawlers.reports.catalogue.table import Cells
     from crawlers.reports.time_limit import TimeLimit
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import Outcome
 
 LISTED_SITES = 200  # other sites are found by a URL

@@ -13,7 +13,7 @@ from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.conditions import MAX_CHARS, Filters, wanted_sites
 from crawlers.reports.pictures.picture import PictureRequest, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
-from crawlers.storage.crawls import RUNNING
+from crawlers.store.reading.crawls import RUNNING
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, rules_of
 from crawlers.web.templating import language_of, plain_text, render, translated

@@ -29,7 +29,7 @@ from crawlers.reports.catalogue.report import (
     total,
 )
 from crawlers.reports.time_limit import TimeLimit
-from crawlers.storage.url_counts import UrlKind
+from crawlers.store.reading.url_counts import UrlKind
 from crawlers.web.cached_results import Outcome
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.panel import AGAIN, again, crawl_of, known, number_in, panel_of, patience_for
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from crawlers.reports.catalogue.report import Cursor, Group, Ranges, Related, Report, Result
     from crawlers.reports.catalogue.table import Cells
-    from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.store.database import Database
+    from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.panel import Panel
 
 ROWS = 50

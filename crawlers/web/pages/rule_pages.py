@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.routing import Route
 
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
-from crawlers.algorithms.url_rules.url_tokens import target_of_url
-from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.program import program
-from crawlers.inputs.source_fields import check_rule
+from crawlers.missions.news.feeds.source_fields import check_rule
+from crawlers.missions.news.reports.url_rule_trial import by_prior, decision, rules_at, trial
+from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.reports.catalogue.conditions import Filters, wanted_sites
 from crawlers.reports.time_limit import TimeLimit
-from crawlers.reports.url_rule_trial import by_prior, decision, rules_at, trial
+from crawlers.urls.resolution import resolve, site_of
+from crawlers.urls.url_expressions import UrlExpressions
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.url_rule_trial import Decision
-    from crawlers.storage.news.stored_rules import StoredRule
+    from crawlers.missions.news.reports.url_rule_trial import Decision
+    from crawlers.missions.news.urls.stored_rules import StoredRule
 
 TRIED_URLS = 5_000
 TRIAL_S = 0.15  # then what was tried so far is shown

@@ -13,15 +13,15 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
+from crawlers.files.text_file import decoded
 from crawlers.inputs.crawl_command import CrawlCommand, command_of
-from crawlers.inputs.hosts_file import format_hosts, parse_hosts
 from crawlers.inputs.offered_settings import check_offered
 from crawlers.inputs.program import suggested
-from crawlers.inputs.text_file import decoded
-from crawlers.inputs.topic_file import parse_topic
+from crawlers.missions.topic.topic_file import parse_topic
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.reports.crawl_manifest import manifest_of
-from crawlers.storage.seeds import crawl_seeds
+from crawlers.sites.hosts_file import format_hosts, parse_hosts
+from crawlers.store.sites.seeds import crawl_seeds
 from crawlers.web.forms import changes
 from crawlers.web.panel import number_in, numbered_crawl, panel_of
 from crawlers.web.starting import FOLDER, NAME
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from crawlers.options.setting import Setting
-    from crawlers.storage.database import Database
+    from crawlers.store.database import Database
 
 LINES, FILE, STORE = "lines", "file", "store"  # where the sites come from
 MAX_INPUT_BYTES = 20_000_000

@@ -58,8 +58,8 @@ class Gate:
 
 
 def test_egg_holds_every_file_of_the_package_and_nothing_else_with_version_and_requirements(project):
-    (project.folder / "crawlers/handlers/data").mkdir()  # no package: a folder of pictures, templates or scripts
-    (project.folder / "crawlers/handlers/data/later.lua").write_text("return 1", "utf-8")
+    (project.folder / "crawlers/downloader/data").mkdir()  # no package: a folder of pictures, templates or scripts
+    (project.folder / "crawlers/downloader/data/later.lua").write_text("return 1", "utf-8")
     (project.folder / "tests").mkdir()
     (project.folder / "tests/__init__.py").touch()
     project.set_version("7.8.9")

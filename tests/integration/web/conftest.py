@@ -12,11 +12,11 @@ from playwright.sync_api import expect, sync_playwright
 from sqlalchemy import update
 
 from crawlers.inputs.render_settings import PROGRAMS
-from crawlers.inputs.seed_list import parse_seeds
-from crawlers.storage.database import Database
-from crawlers.storage.result_folders import claimed_folder
-from crawlers.storage.schema.tables import PullRow, crawl
-from crawlers.storage.seeds import save_seeds
+from crawlers.sites.seed_list import parse_seeds
+from crawlers.store.database import Database
+from crawlers.store.reading.result_folders import claimed_folder
+from crawlers.store.schema.tables import PullRow, crawl
+from crawlers.store.sites.seeds import save_seeds
 from tests.support.processes import PATIENCE_S, ROOT, until
 from tests.support.services import unavailable
 from tests.support.stored_crawl import CRAWL, later_crawl, stored_crawl

@@ -5,7 +5,7 @@ import re
 
 from playwright.sync_api import expect
 
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.sites.gate import PAGES, Gate
 from tests.support.sites.server import Web
 from tests.support.stored_crawl import CRAWL, stored_crawl

@@ -1,13 +1,13 @@
 """The large store of the panel's measurement has something to show everywhere."""
 
 from bench.scale.panel_store import EXPLAINED, LARGE, MISSIONS, Size, build, first_document
-from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.missions.news.stored.news_tables import document
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.registry import reports_about
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.histories.url_history import subject_of
-from crawlers.storage.queries import crawl_numbered
-from crawlers.storage.schema.news_tables import document
+from crawlers.store.reading.queries import crawl_numbered
+from crawlers.urls.normalization import Normalization
 
 SIZE = Size(pages=5000, links=2, sites=10, listed=10)
 EMPTY = {"missing-titles"}  # all pages have one

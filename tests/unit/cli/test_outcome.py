@@ -6,8 +6,8 @@ import pytest
 
 from crawlers.cli.project_command import check_reach
 from crawlers.errors import UnreachedError
-from crawlers.storage import crawls
-from crawlers.storage.crawl_results import STOPPED_BY_USER
+from crawlers.store.reading import crawls
+from crawlers.store.reading.crawl_results import STOPPED_BY_USER
 from tests.support.stored_rows import begin
 
 

@@ -13,10 +13,10 @@ from crawlers.cli.setting_checks import (
     kinds_of_settings,
 )
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import quoted
+from crawlers.files.text_file import quoted
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import Number, Switch, Table
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.opened_crawl import project_settings
 
 

@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.commands.explain import Command
 from crawlers.inputs.url_settings import recorded
+from crawlers.urls.normalization import Normalization
+from crawlers.urls.resolution import resolve
 from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
 from tests.support.processes import Ended

@@ -5,12 +5,12 @@ import csv
 import networkx
 import pytest
 
-from crawlers.algorithms.plurals import plural
 from crawlers.cli.graph_results import FRAGMENT
 from crawlers.errors import ConfigError
-from crawlers.inputs.hosts_file import parse_hosts
+from crawlers.files.names import file_stem
+from crawlers.plurals import plural
 from crawlers.reports.result_tables import TABLES
-from crawlers.storage.files.names import file_stem
+from crawlers.sites.hosts_file import parse_hosts
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 import pytest
 
 from crawlers.commands.web import Command
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.opened_crawl import project_settings
 
 

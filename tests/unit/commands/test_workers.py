@@ -8,12 +8,13 @@ from sqlalchemy import update
 
 from crawlers.commands.workers import Command
 from crawlers.reports.crawl_overview import crawl_overview
-from crawlers.storage import crawls, joining
-from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import crawl, worker
-from crawlers.storage.site_opening import SiteList
-from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.workers import PAUSE, STOP
+from crawlers.store.locks import WorkerLock
+from crawlers.store.reading import crawls
+from crawlers.store.schema.tables import crawl, worker
+from crawlers.store.sites.site_opening import SiteList
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.workers import joining
+from crawlers.workers.workers import PAUSE, STOP
 from tests.support.command_here import run_here
 from tests.support.stored_rows import execute
 

@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from crawlers.algorithms.urls.scope import Scope
-from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.items import REDIRECT, ExternalLink, Page, SiteLimits, State
+from crawlers.urls.scope import Scope
+from crawlers.urls.site_addresses import SiteAddresses
 from tests.support.opened_crawl import NOW, target
 
 SITE, HTTPS, WWW = "http://a.example", "https://a.example", "https://www.a.example"

@@ -5,18 +5,18 @@ from itertools import pairwise
 
 import pytest
 
-from crawlers.algorithms.bandits.best_site import Best
-from crawlers.algorithms.bandits.turns import RoundRobin
-from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.topic.vectors import STRATEGIES
-from crawlers.algorithms.urls.scope import Scope
+from crawlers.bandits.best_site import Best
+from crawlers.bandits.turns import RoundRobin
 from crawlers.crawl.session import check_order
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError
-from crawlers.inputs.topic_file import TopicSpec
 from crawlers.items import State
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
+from crawlers.missions.topic.topic_file import TopicSpec
+from crawlers.missions.topic.vectors import STRATEGIES
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.spiders.news import NewsSpider
+from crawlers.urls.scope import Scope
 from tests.support.frontier_state import pending_of
 from tests.support.opened_crawl import SITE, project_settings
 

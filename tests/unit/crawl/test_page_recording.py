@@ -2,14 +2,14 @@
 
 import pytest
 
-from crawlers.algorithms.ranking.page_orders import MAX_HOPS
-from crawlers.algorithms.urls.scope import Scope
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.message_tables import Message
-from crawlers.storage.schema.tables import DiscoveredSite, NewPage, SiteRobots
+from crawlers.ranking.page_orders import MAX_HOPS
+from crawlers.store.schema.tables import DiscoveredSite, NewPage, SiteRobots
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.scope import Scope
+from crawlers.workers.message_tables import Message
 from tests.support.opened_crawl import NOW, SITE, target
 
 OTHER = "http://b.test"

@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
-from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.crawl import running_crawl
 from crawlers.frontier.values import Candidate
 from crawlers.items import ExternalLink, Page, SiteLimits, State
+from crawlers.pages.robots_groups import UNREACHABLE
 from tests.support.opened_crawl import NOW, SITE, target
 
 OTHER = "http://b.test"

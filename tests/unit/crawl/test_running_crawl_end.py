@@ -8,10 +8,10 @@ from contextlib import closing
 import pytest
 from sqlalchemy import text
 
-from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import State
+from crawlers.urls.scope import Scope
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
 from tests.support.services import fresh_database
 

@@ -6,14 +6,15 @@ from threading import Event
 
 import pytest
 
-from crawlers.algorithms.ranking.link_features import feature_id
-from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl import session, site_claims
+from crawlers.crawl import session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.items import SiteLimits
-from crawlers.storage.database import Database
+from crawlers.ranking.link_features import feature_id
+from crawlers.store.database import Database
+from crawlers.urls.scope import Scope
+from crawlers.workers import site_claims
 from tests.support.opened_crawl import OpenedCrawl, rounds, target
 
 SITES = [f"http://s{number}.test" for number in range(6)]

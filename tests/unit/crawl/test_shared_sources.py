@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawlers.algorithms.urls.scope import Scope
 from crawlers.items import SiteLimits
+from crawlers.urls.scope import Scope
 from tests.support.opened_crawl import rounds, target
 
 A, B, C, D = (f"http://{name}.test" for name in ("a1", "a2", "b1", "b2"))

@@ -2,11 +2,11 @@
 
 from types import SimpleNamespace
 
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import Page, State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.site_rows import SiteRow
-from tests.unit.crawl.conftest import site_policies
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.resolution import resolve
+from tests.unit.conftest import site_policies
 
 
 def policies(left_out, most):

@@ -6,8 +6,8 @@ import pytest
 
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapContent, SitemapNeeded
-from crawlers.extraction.response import WebResponse
 from crawlers.items import SiteLimits, State
+from crawlers.pages.response import WebResponse
 from tests.support.opened_crawl import NOW, SITE, target
 
 READS = {"reads_sitemaps": True}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.spec import CrawlSpec
-from crawlers.storage.site_rows import SiteRow
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.urls.scope import Scope
 
 ROWS = {
     "met": SiteRow(1, "http://sport.a.example", 1, None, 0.0),

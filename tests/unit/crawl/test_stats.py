@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.csv_logs import CsvLogs
 from crawlers.crawl.stats import CrawlStats
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import FEED, News, Page, State
 from crawlers.reasons import Reason
-from crawlers.storage.files.csv_logs import CsvLogs
+from crawlers.urls.resolution import resolve
 
 URL = "http://a.test/"
 PREVIOUS = PreviousVisit({}, State.DONE, 200, None, None, None, None)

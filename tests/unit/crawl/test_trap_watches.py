@@ -8,8 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from crawlers.algorithms.traps import trap_watch
-from crawlers.algorithms.traps.trap_watch import content_signature
 from crawlers.crawl import site_policies as sites_module
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, SiteLimits, State
@@ -18,14 +16,16 @@ from crawlers.reports.catalogue.conditions import Filters as ReportFilters
 from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.site_report import Sites
 from crawlers.reports.crawl_summary import Places, crawl_summary
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
-from crawlers.storage.queries import Finder, crawl_named
-from crawlers.storage.schema.sitemap_tables import SitemapUrlRow
-from crawlers.storage.site_rows import SiteRow
+from crawlers.store.database import Database
+from crawlers.store.reading.queries import Finder, crawl_named
+from crawlers.store.schema.sitemap_tables import SitemapUrlRow
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls import trap_watch
+from crawlers.urls.trap_watch import content_signature
 from tests.support.endless_sites import MENU, Added, Calendar, Filters, Folders, last_name, path_text
 from tests.support.opened_crawl import SITE, OpenedCrawl, target
-from tests.unit.crawl.conftest import site_policies
+from tests.unit.conftest import site_policies
 
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, 1.0, None, None)
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from crawlers.algorithms.url_rules.url_selection import UrlSelection
-from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.control import ForwardClock
 from crawlers.crawl.url_filter import UrlFilter
-from crawlers.storage.page_selection import StoredSelection
-from crawlers.storage.site_rows import SiteRow
+from crawlers.store.reading.page_selection import StoredSelection
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.urls.normalization import Normalization
+from crawlers.urls.resolution import resolve
+from crawlers.urls.url_selection import UrlSelection
 
 GROWN = "/" + "a/b/" * 13
 

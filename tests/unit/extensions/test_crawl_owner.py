@@ -20,7 +20,7 @@ from crawlers.items import SiteLimits
 from crawlers.options import OFFERED
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.schema.tables import crawl
+from crawlers.store.schema.tables import crawl
 from tests.support.opened_crawl import SITE, crawler_of
 from tests.support.processes import PATIENCE_S
 

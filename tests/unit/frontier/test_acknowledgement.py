@@ -4,14 +4,14 @@ from functools import partial
 
 import pytest
 
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import LinkText, Page, PageAnalysis, State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.score_tables import LinkTextRow
-from crawlers.storage.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
-from crawlers.storage.site_rows import SiteRow
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.store.schema.score_tables import LinkTextRow
+from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.resolution import resolve
 from tests.support.frontier_engine import Engine, HeldWriter
 
 SITE, NOW = "http://a.test", 1000.0

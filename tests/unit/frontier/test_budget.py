@@ -1,13 +1,13 @@
 """The pulls of a crawl: their budget and their rewards."""
 
-from crawlers.algorithms.bandits.patience import Patience
+from crawlers.bandits.patience import Patience
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.values import NO_REWARD, Lease, Reward
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.pulls import Pull
-from crawlers.storage.schema.tables import CountedKeyRow, PullRow
-from crawlers.storage.site_rows import SiteRow
+from crawlers.store.schema.tables import CountedKeyRow, PullRow
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.store.writing.pulls import Pull
 
 
 class Heard:

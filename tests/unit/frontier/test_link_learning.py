@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from crawlers.algorithms.ranking.link_features import link_features, text_of
-from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace
-from crawlers.storage.pulls import Pull
+from crawlers.ranking.link_features import link_features, text_of
+from crawlers.ranking.link_values import LinkValues
+from crawlers.store.writing.pulls import Pull
+from crawlers.urls.resolution import resolve
 
 SITE = "http://a.test"
 PLACE = LinkPlace("ul/li", "nav/ul/li", "All the news")

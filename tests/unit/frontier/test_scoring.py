@@ -5,15 +5,15 @@ import json
 import pytest
 from sqlalchemy import update
 
-from crawlers.algorithms.ranking.opic import OPIC
-from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.frontier.scoring import Scoring
 from crawlers.items import State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow, RelevanceRow
-from crawlers.storage.schema.tables import page
+from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.vectors import STRATEGIES
+from crawlers.ranking.opic import OPIC
+from crawlers.ranking.page_scores import GONE
+from crawlers.store.schema.score_tables import ImportanceRow, OrderTotalsRow, RelevanceRow
+from crawlers.store.schema.tables import page
+from crawlers.store.writing.change_set import ChangeSet
 from tests.support.frontier_engine import Engine
 from tests.support.stored_rows import execute, new_page
 

@@ -1,11 +1,11 @@
 """A site's queue: the ready ones of its queues, and pages that must wait."""
 
-from crawlers.algorithms.ranking.news_scores import FIT
-from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.algorithms.ranking.queue_shares import QueueShares
 from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.site_queue import SiteQueue
-from crawlers.storage.site_rows import SiteRow
+from crawlers.missions.news.plan.news_scores import FIT
+from crawlers.ranking.page_scores import OTHER
+from crawlers.ranking.queue_shares import QueueShares
+from crawlers.store.sites.site_rows import SiteRow
 from tests.support.frontier_scores import FixedScores, entry
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from crawlers.algorithms.ranking.news_scores import FIT
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier import site_start
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.items import State
-from crawlers.storage.schema.tables import PullRow, WaitingPage
+from crawlers.missions.news.plan.news_scores import FIT
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.ranking.page_scores import OTHER
+from crawlers.store.schema.tables import PullRow, WaitingPage
 from tests.support.frontier_engine import Engine
 from tests.support.stored_rows import new_page, write_rows
 

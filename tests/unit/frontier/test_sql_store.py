@@ -6,18 +6,18 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
-from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import QueueEntry, Retry
 from crawlers.items import State
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.news_tables import PollRow
-from crawlers.storage.schema.score_tables import NewsScoreRow, OrderTotalsRow
-from crawlers.storage.schema.tables import NewPage, PullRow, UnchangedPage, WaitingPage
-from crawlers.storage.streaming import AMONG
-from crawlers.storage.writer import Writer
+from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.ranking.page_scores import GONE, OTHER, REVISIT
+from crawlers.store.schema.score_tables import NewsScoreRow, OrderTotalsRow
+from crawlers.store.schema.tables import NewPage, PullRow, UnchangedPage, WaitingPage
+from crawlers.store.streaming import AMONG
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.store.writing.writer import Writer
 from tests.support.stored_rows import begin, ended_page
 
 pytestmark = pytest.mark.both_stores

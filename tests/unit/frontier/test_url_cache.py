@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.frontier.url_cache import (
     MAX_LEVEL,
     MIN_SETTLED,
@@ -16,6 +15,7 @@ from crawlers.frontier.url_cache import (
     rank_of,
     variant_of,
 )
+from crawlers.ranking.page_orders import MAX_HOPS
 
 
 @given(

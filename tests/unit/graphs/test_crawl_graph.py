@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import insert, update
 
 from crawlers.graphs.crawl_graph import CrawlGraph
-from crawlers.storage.queries import crawl_named, sites_of
-from crawlers.storage.schema.tables import crawl, link
+from crawlers.store.reading.queries import crawl_named, sites_of
+from crawlers.store.schema.tables import crawl, link
 from tests.support.stored_rows import begin
 from tests.support.stored_site import Stored, store
 

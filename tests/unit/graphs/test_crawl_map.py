@@ -2,11 +2,11 @@
 
 import pytest
 
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import ConfigError
 from crawlers.graphs import crawl_map as module
 from crawlers.graphs.crawl_map import crawl_graph, crawl_map, map_request, sites_by_pages
-from crawlers.storage.queries import crawl_named
+from crawlers.store.reading.queries import crawl_named
+from crawlers.urls.resolution import resolve
 from tests.support.stored_crawl import stored_crawl
 
 

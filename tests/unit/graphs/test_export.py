@@ -5,8 +5,8 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.graphs.export import write_site_graphs
-from crawlers.storage.queries import sites_of
-from crawlers.storage.schema.tables import page
+from crawlers.store.reading.queries import sites_of
+from crawlers.store.schema.tables import page
 from tests.support.scored_store import A, B, Linked, store
 from tests.support.stored_rows import execute
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from crawlers.files.cells import cell, clean
 from crawlers.graphs.model import EDGES_AT_ONCE, MemoryGraph, write_edges
-from crawlers.storage.files.cells import cell, clean
 
 CONTROLS = (
     *(*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0)),

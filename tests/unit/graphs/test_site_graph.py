@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from crawlers.graphs.files import graph_paths, write_graph
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import Node
-from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import LinkRow
+from crawlers.store.database import Database
+from crawlers.store.schema.tables import LinkRow
 from tests.support.stored_rows import new_page, write_rows
 from tests.support.stored_site import DONE, MOVED, REFUSED, Stored, store
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from scrapy.settings import Settings
 
-from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights
 from crawlers.errors import ConfigError
 from crawlers.inputs import link_prior_file
 from crawlers.inputs.link_prior_file import chosen_link_prior, read_link_prior
+from crawlers.ranking.shipped_weights import OF_LINKS, shipped_weights
 
 GOOD = {"anchor": {"news": 0.5, "новос": -1}, "url": {"news": 8}, "anchor length": {"1 word": 0.1}, "level": {"0": 0}}
 

@@ -5,8 +5,8 @@ from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
 from crawlers.inputs import render_settings
-from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.inputs.render_settings import PROGRAMS, RenderedSites, browser_path
+from crawlers.sites.hosts_file import parse_hosts
 
 LINES = "a.test;render=playwright\nb.test;2;;render=none\nc.test"
 SITES = ["http://a.test", "http://b.test", "http://c.test", "http://found.test"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.patience import Patience
+from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.inputs.rule_settings import chosen_patience, chosen_rule, rule_name, rule_options
 from tests.support.opened_crawl import project_settings
 

@@ -4,10 +4,10 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
-from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.errors import ConfigError
 from crawlers.inputs.url_settings import normalization, recorded, url_selection
-from crawlers.storage.crawls import SELECTION_SETTINGS
+from crawlers.store.reading.crawls import SELECTION_SETTINGS
+from crawlers.urls.normalization import Normalization
 from tests.support.opened_crawl import project_settings
 
 

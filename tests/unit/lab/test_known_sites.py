@@ -6,15 +6,15 @@ from array import array
 import pytest
 from sqlalchemy import text
 
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.ranking.link_features import link_features
-from crawlers.algorithms.urls.keys import page_key
+from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.errors import StoreError
 from crawlers.items import ExternalLink, LinkPlace, Page, State
 from crawlers.lab.known_sites import known_sites
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.page_rows import add_page_rows
-from crawlers.storage.schema.tables import PageLinks, PullRow
+from crawlers.ranking.link_features import link_features
+from crawlers.store.schema.tables import PageLinks, PullRow
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.store.writing.page_rows import add_page_rows
+from crawlers.urls.keys import page_key
 from tests.support.stored_links import LinkedPage, store_harvest
 from tests.support.stored_rows import execute, write_changes_of, write_rows
 

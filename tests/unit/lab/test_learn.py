@@ -7,7 +7,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.link_prior_file import read_link_prior
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.stored_links import LinkedPage, store_harvest
 
 PAGES = [

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from crawlers.algorithms.ranking.link_features import feature_id
 from crawlers.lab.link_examples import LinkExamples, names_of
+from crawlers.ranking.link_features import feature_id
 from tests.support.stored_links import LinkedPage, store_harvest
 
 A, B = "http://a.test", "http://b.test"

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.storage.schema.news_tables import IterationRow
+from crawlers.missions.news.stored.news_tables import IterationRow
 from tests.support.news_store import DAY, NewsStore
 from tests.support.running import Project
 

@@ -6,12 +6,12 @@ from functools import cache
 
 import pytest
 
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.reward_kinds import REWARDS
+from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
 from crawlers.lab.simulation.rule_simulation import simulate
 from crawlers.lab.site_yields import site_yields
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 from tests.support.stored_rows import begin

@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.storage.schema.tables import PullRow, site
+from crawlers.store.schema.tables import PullRow, site
 from tests.support.sites.server import Web, links, pages
 from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.topic_store import add_page

@@ -3,13 +3,13 @@
 import pytest
 from sqlalchemy import text
 
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.urls.keys import page_key
+from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.items import ExternalLink, Page, State
 from crawlers.lab.site_yields import site_yields
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.page_rows import add_page_rows
-from crawlers.storage.schema.tables import PullRow
+from crawlers.store.schema.tables import PullRow
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.store.writing.page_rows import add_page_rows
+from crawlers.urls.keys import page_key
 from tests.support.stored_rows import begin, execute, new_page, write_changes_of, write_rows
 
 

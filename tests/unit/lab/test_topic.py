@@ -5,11 +5,11 @@ from contextlib import closing
 
 import pytest
 
-from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.errors import ConfigError
 from crawlers.lab.topic_runs import replayed
-from crawlers.storage.database import Database
-from crawlers.storage.topic.topics import topic_terms
+from crawlers.missions.topic.topics import topic_terms
+from crawlers.missions.topic.vectors import STRATEGIES
+from crawlers.store.database import Database
 from tests.support.command_topic_web import LinkedSites, crawl
 from tests.support.stored_rows import begin, write_rows
 

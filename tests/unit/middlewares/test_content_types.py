@@ -7,7 +7,7 @@ import pytest
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, HtmlResponse, Request, Response
 
-from crawlers.extensions.download_errors import DownloadRefusedError
+from crawlers.downloader.download_errors import DownloadRefusedError
 from crawlers.frontier.values import Lease
 from crawlers.middlewares.content_types import ContentTypeMiddleware
 

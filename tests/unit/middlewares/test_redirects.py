@@ -3,8 +3,8 @@
 import pytest
 from scrapy.http import Request, Response
 
-from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.middlewares.redirects import RedirectMiddleware
+from crawlers.urls.normalization import Normalization
 
 URL = "http://a.example/x"
 

@@ -6,9 +6,9 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.items import REDIRECT, RENDER
 from crawlers.middlewares.rendering import RenderingMiddleware
+from crawlers.urls.redirect_targets import Redirect
 
 URL = "http://a.test/"
 HTML = {"Content-Type": "text/html; charset=koi8-r"}

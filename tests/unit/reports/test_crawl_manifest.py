@@ -5,7 +5,7 @@ import json
 from sqlalchemy import update
 
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
-from crawlers.storage.schema.tables import SettingRow, crawl
+from crawlers.store.schema.tables import SettingRow, crawl
 from tests.support.stored_crawl import stored_crawl
 from tests.support.stored_rows import execute, write_rows
 

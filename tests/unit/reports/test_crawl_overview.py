@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import insert, update
 
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
-from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import SettingRow, crawl, worker
+from crawlers.store.locks import WorkerLock
+from crawlers.store.schema.tables import SettingRow, crawl, worker
 from tests.support.stored_crawl import later_crawl, stored_crawl
 from tests.support.stored_rows import execute, write_rows
 

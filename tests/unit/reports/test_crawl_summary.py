@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.items import ARTICLE, FEED, State
+from crawlers.missions.news.stored.news_tables import DiscoveredFeed, RaisedAlarm
 from crawlers.reasons import sentence
 from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary
-from crawlers.storage import crawls
-from crawlers.storage.queries import crawl_named
-from crawlers.storage.schema.news_tables import DiscoveredFeed, RaisedAlarm
-from crawlers.storage.schema.tables import (
+from crawlers.store.reading import crawls
+from crawlers.store.reading.queries import crawl_named
+from crawlers.store.schema.tables import (
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
@@ -21,8 +21,8 @@ from crawlers.storage.schema.tables import (
     site,
     worker,
 )
-from crawlers.storage.worker_queries import set_control
-from crawlers.storage.workers import PAUSE
+from crawlers.workers.worker_queries import set_control
+from crawlers.workers.workers import PAUSE
 from tests.support.news_store import NewsStore
 from tests.support.stored_rows import begin, ended_page, execute, new_page, page_ids, write_rows
 from tests.support.topic_store import add_page, begin_topic

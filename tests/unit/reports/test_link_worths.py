@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from crawlers.algorithms.ranking.link_features import link_features, text_of
 from crawlers.items import LinkPlace
+from crawlers.ranking.link_features import link_features, text_of
 from crawlers.reports.link_worths import feature_worths
-from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
+from crawlers.store.schema.tables import LinkFeaturesRow, PullRow
 from tests.support.scored_store import A, Linked, store
 from tests.support.stored_rows import write_rows
 

@@ -10,9 +10,9 @@ from rich.console import Console
 from crawlers.reports import live_display
 from crawlers.reports.crawl_overview import CrawlOverview, SiteProgress
 from crawlers.reports.live_display import MAX_SITES, AboveDisplay, LiveDisplay, progress_table
-from crawlers.storage.url_counts import UrlCounts
-from crawlers.storage.worker_queries import set_control
-from crawlers.storage.workers import PAUSE
+from crawlers.store.reading.url_counts import UrlCounts
+from crawlers.workers.worker_queries import set_control
+from crawlers.workers.workers import PAUSE
 from tests.support.stored_rows import begin
 
 

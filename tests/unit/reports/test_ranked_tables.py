@@ -1,7 +1,7 @@
 """Tables of pages by importance, PageRank or similarity."""
 
 from crawlers.reports.ranked_tables import TOP, write_ranked, write_topic_list
-from crawlers.storage.schema.score_tables import RelevanceRow
+from crawlers.store.schema.score_tables import RelevanceRow
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page, begin_topic
 

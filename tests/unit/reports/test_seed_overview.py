@@ -6,9 +6,9 @@ from sqlalchemy import update
 from crawlers.items import State
 from crawlers.reports.catalogue.report import sorted_by
 from crawlers.reports.seed_overview import SEEDS, SeedState, chosen_lines, seed_lines, site_details
-from crawlers.storage.schema.tables import PullRow, SettingRow, page, site
-from crawlers.storage.seeds import save_seeds
-from crawlers.storage.url_counts import UrlCounts
+from crawlers.store.reading.url_counts import UrlCounts
+from crawlers.store.schema.tables import PullRow, SettingRow, page, site
+from crawlers.store.sites.seeds import save_seeds
 from tests.support.stored_crawl import stored_crawl
 from tests.support.stored_rows import execute, write_rows
 

@@ -17,7 +17,7 @@ from crawlers.frontier.values import Candidate
 from crawlers.items import LEASE, REQUEST_SENT, State
 from crawlers.schedulers import request_flow
 from crawlers.schedulers.request_flow import RequestFlow, Wakeup
-from crawlers.storage.change_set import ChangeSet
+from crawlers.store.writing.change_set import ChangeSet
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, crawler_of, target
 
 

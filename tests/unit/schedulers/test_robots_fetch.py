@@ -9,15 +9,15 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from crawlers.algorithms.retries import RestPolicy, RetryPolicy
-from crawlers.algorithms.robots_groups import UNREACHABLE
-from crawlers.algorithms.urls.redirect_targets import Redirect
-from crawlers.algorithms.urls.resolution import resolve
-from crawlers.extraction.robots_rules import MAX_BYTES, MAX_REDIRECTS
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
+from crawlers.pages.retries import RestPolicy, RetryPolicy
+from crawlers.pages.robots_groups import UNREACHABLE
 from crawlers.schedulers import robots_fetch
 from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFetch
+from crawlers.sites.robots_rules import MAX_BYTES, MAX_REDIRECTS
+from crawlers.urls.redirect_targets import Redirect
+from crawlers.urls.resolution import resolve
 
 SITE, NOW = "http://a.test", 1000.0
 NO_RETRIES, NO_RESTS = RetryPolicy(0, 0, 1.0), RestPolicy(times=0)

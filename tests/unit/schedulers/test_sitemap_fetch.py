@@ -8,12 +8,12 @@ from scrapy import exceptions as scrapy_errors
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.crawl.site_sitemaps import SitemapNeeded
-from crawlers.extraction.feeds.feed_bytes import MAX_INFLATED
-from crawlers.extraction.robots_rules import MAX_REDIRECTS
 from crawlers.items import REDIRECT, SiteLimits
 from crawlers.schedulers.sitemap_fetch import SitemapFetch
+from crawlers.sites.feed_bytes import MAX_INFLATED
+from crawlers.sites.robots_rules import MAX_REDIRECTS
+from crawlers.urls.redirect_targets import Redirect
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
 
 URLSET = b"<urlset><url><loc>/x</loc></url></urlset>"

@@ -11,12 +11,12 @@ from scrapy.settings import Settings
 
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import ConfigError
-from crawlers.extraction.response import LARGE_BYTES
 from crawlers.frontier.values import Lease
 from crawlers.items import LEASE
+from crawlers.pages.response import LARGE_BYTES
 from crawlers.spiders.base import LIST_FIELDS, PAGE_FIELDS, link_tags, read_hosts
 from crawlers.spiders.sitegraph import SiteGraphSpider
-from crawlers.storage.reader_threads import ReaderThreads
+from crawlers.store.reader_threads import ReaderThreads
 from tests.support.opened_crawl import crawler_of
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages

@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import insert, update
 from starlette.testclient import TestClient
 
-from crawlers.storage.database import Database
-from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import crawl, worker
+from crawlers.store.database import Database
+from crawlers.store.locks import WorkerLock
+from crawlers.store.schema.tables import crawl, worker
 from crawlers.web.app import panel
 from crawlers.web.cached_results import THREADS, CachedResults
 from crawlers.web.pages import deletion_pages, document_pages, explain_pages, report_pages

@@ -29,10 +29,10 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlers.errors import ConfigError, StoreError
+from crawlers.files.cells import FORMULA_STARTS
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.pictures.picture_registry import PICTURES
-from crawlers.storage.database import Database, shown_url
-from crawlers.storage.files.cells import FORMULA_STARTS
+from crawlers.store.database import Database, shown_url
 from crawlers.web import guard
 from crawlers.web.app import ROUTES
 from crawlers.web.guard import Attempts

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, Meaning
+from crawlers.graphs.maps.graph_map import GraphMap, MapNode, Meaning
 from crawlers.web.standalone_graph import SCRIPTS, STATIC, standalone_graph
 from tests.support.services import unavailable
 

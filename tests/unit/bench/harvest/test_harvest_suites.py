@@ -6,9 +6,9 @@ from bench.harvest.link_prior import examples, weights
 from bench.harvest.simulation import Web, best_pages, harvest
 from bench.harvest.site_pages import MOVED, READ, REFUSED, read_site, store
 from bench.harvest.suites import bounds, run, suites
-from crawlers.algorithms.bandits.turns import Sequential
-from crawlers.algorithms.ranking.link_features import FEATURES
+from crawlers.bandits.turns import Sequential
 from crawlers.lab.simulation.order_replay import LevelByLevel
+from crawlers.ranking.link_features import FEATURES
 
 HOME = """<body><nav id="n1"><ul class="menu"><li class="item"><a href="list.htm">A list</a></ul></nav>
 <p><a href="more/">More</a> <a href="missing.html">Missing</a> <a href="http://x.test/1">x</a> <a href="/">Home</a>"""

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.commands.sites import Command
-from crawlers.storage.database import Database
-from crawlers.storage.schema.news_tables import DiscoveredFeed, EndedAlarm, RaisedAlarm
-from crawlers.storage.schema.tables import seed, site
+from crawlers.missions.news.stored.news_tables import DiscoveredFeed, EndedAlarm, RaisedAlarm
+from crawlers.store.database import Database
+from crawlers.store.schema.tables import seed, site
 from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
 from tests.support.stored_rows import add_sites, execute

@@ -6,13 +6,13 @@ import sys
 import pytest
 from sqlalchemy import update
 
-from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.commands.sites import Command
-from crawlers.reports import url_rule_trial
-from crawlers.storage.news.stored_rules import LearntRulesRow
-from crawlers.storage.schema.news_tables import DiscoveredFeed
-from crawlers.storage.schema.tables import page
+from crawlers.missions.news.reports import url_rule_trial
+from crawlers.missions.news.stored.news_tables import DiscoveredFeed
+from crawlers.missions.news.urls.rule_learner import LEARNT, UrlRule
+from crawlers.missions.news.urls.stored_rules import LearntRulesRow
+from crawlers.store.schema.tables import page
+from crawlers.urls.resolution import resolve
 from tests.support.command_here import run_here
 from tests.support.news_store import NewsStore
 from tests.support.stored_rows import execute

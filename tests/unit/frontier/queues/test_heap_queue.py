@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.frontier.queues.heap_queue import LOADED, NONE, HeapQueue
+from crawlers.ranking.page_scores import GONE
 from tests.support.frontier_scores import FixedScores, WrittenScores, entry
 
 pages = st.integers(1, 12)

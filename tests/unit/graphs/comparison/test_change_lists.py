@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.graphs.comparison.change_lists import all_links, all_pages, change_lists, changed
 from crawlers.graphs.comparison.comparison_files import compared_sites
-from crawlers.storage.queries import sites_of
+from crawlers.store.reading.queries import sites_of
 from tests.support.stored_crawl import later_crawl, stored_crawl
 
 

@@ -7,7 +7,7 @@ import pytest
 from crawlers.graphs.comparison import crawl_changes
 from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
 from crawlers.graphs.comparison.crawl_changes import link_changes, page_changes
-from crawlers.storage.queries import CrawledSite
+from crawlers.store.reading.queries import CrawledSite
 from tests.support.memory import peak_bytes
 from tests.support.stored_site import MOVED, REFUSED, Stored, store
 

@@ -13,7 +13,7 @@ from crawlers.graphs.dataset.dataset_export import DATASET, DatasetSize, write_d
 from crawlers.graphs.dataset.dataset_tables import TABLES
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.stored_site import DONE, MOVED, Stored, store
 
 dataset = pytest.importorskip("pyarrow.dataset")

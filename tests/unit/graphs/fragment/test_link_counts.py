@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 
-from crawlers.algorithms.urls.domains import host_group
-from crawlers.algorithms.urls.keys import url_key
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.items import State
-from crawlers.storage.schema.tables import ExternalLinkRow, ExternalUrlRow, page
+from crawlers.store.schema.tables import ExternalLinkRow, ExternalUrlRow, page
+from crawlers.urls.domains import host_group
+from crawlers.urls.keys import url_key
+from crawlers.urls.resolution import resolve
 from tests.support.stored_rows import add_sites, ended_page, execute, new_page, page_ids, write_rows
 
 _crawls = count(1)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlers.files.cells import clean
 from crawlers.graphs.model import Column, MemoryGraph
 from crawlers.graphs.writers.csv import write_csv
-from crawlers.storage.files.cells import clean
 
 
 def tables(graph):

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from crawlers.files.cells import clean
 from crawlers.graphs.looks import Look
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.items import Node
-from crawlers.storage.files.cells import clean
 from tests.support.memory import peak_bytes
 
 NS = "{http://gexf.net/1.3}"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlers.files.cells import clean
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.graphml import write_graphml
-from crawlers.storage.files.cells import clean
 from tests.unit.graphs.writers.test_gexf import GRAPH
 
 

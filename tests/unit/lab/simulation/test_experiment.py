@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.algorithms.bandits.site_rules import RuleOptions
+from crawlers.bandits.site_rules import RuleOptions
 from crawlers.lab.simulation.experiment import (
     BASELINE,
     OMNISCIENT,

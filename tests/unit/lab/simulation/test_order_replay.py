@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlers.algorithms.bandits.turns import Sequential
-from crawlers.algorithms.ranking.link_features import link_features
-from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.bandits.turns import Sequential
 from crawlers.items import LinkPlace
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayEntry, ReplayPage, ReplaySite, replay
+from crawlers.ranking.link_features import link_features
+from crawlers.ranking.link_values import LinkValues
 
 SITE = "http://a.test"
 

@@ -4,8 +4,8 @@ from math import log, sqrt
 
 import pytest
 
-from crawlers.algorithms.topic.vectors import Topic
 from crawlers.lab.simulation.topic_comparison import compare
+from crawlers.missions.topic.vectors import Topic
 
 DOCUMENTS = {1: {"unicod": 1, "font": 1}, 2: {"unicod": 2}, 3: {"font": 1}, 4: {"unicod": 9}}
 LINKS = [(1, 2), (3, 2), (3, 1), (2, 4), (1, 4), (3, 4)]

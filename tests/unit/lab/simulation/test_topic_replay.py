@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.link_features import WIDTH
-from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.lab.simulation.topic_replay import FetchOutcome, replay
+from crawlers.missions.topic.link_relevance import LinkRelevance
+from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.vectors import STRATEGIES
+from crawlers.ranking.link_features import WIDTH
 
 
 @dataclass

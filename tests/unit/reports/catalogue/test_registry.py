@@ -13,7 +13,7 @@ from crawlers.reasons import sentence
 from crawlers.reports.catalogue.conditions import contains, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
 from crawlers.reports.catalogue.report import ComputedReport, cursor_text, parsed_cursor, slice_of
-from crawlers.storage.database import Database
+from crawlers.store.database import Database
 from tests.support.report_rows import NO_FILTERS, report_rows
 from tests.support.stored_crawl import CRAWL, stored_crawl
 

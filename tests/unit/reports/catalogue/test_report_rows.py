@@ -5,15 +5,15 @@ from sqlalchemy import select, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.missions.news.reports.document_list import Documents
 from crawlers.reports.catalogue import index_walk
 from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.document_list import Documents
 from crawlers.reports.catalogue.index_walk import END, Position, SearchPlace, page_steps, search_place
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
 from crawlers.reports.catalogue.report import sorted_by
 from crawlers.reports.catalogue.table import Column
-from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_counts import UrlKind
+from crawlers.store.reading.url_counts import UrlKind
+from crawlers.store.schema.tables import page, site
 from tests.support.report_rows import NO_FILTERS, report_rows
 from tests.support.stored_rows import execute
 
@@ -79,13 +79,13 @@ def test_rows_of_one_site(database, crawl_id, name):
 
 def test_documents_of_many_sites_are_merged_in_one_order(database, crawl_id, monkeypatch):
     by_site = cells_of(database, crawl_id, "documents")
-    monkeypatch.setattr("crawlers.reports.catalogue.document_list.MERGED_SITES", 1)
+    monkeypatch.setattr("crawlers.missions.news.reports.document_list.MERGED_SITES", 1)
     assert cells_of(database, crawl_id, "documents") == by_site
 
 
 @pytest.mark.parametrize("most", [1, 50])
 def test_neighbours_of_a_document_are_those_of_the_list_that_the_filters_show(database, crawl_id, monkeypatch, most):
-    monkeypatch.setattr("crawlers.reports.catalogue.document_list.MERGED_SITES", most)
+    monkeypatch.setattr("crawlers.missions.news.reports.document_list.MERGED_SITES", most)
     documents, filters = Documents(), Filters(language="de", text="story")
     listed = [row[0] for row in cells_of(database, crawl_id, "documents", filters)]
     with database.read() as connection:
@@ -105,7 +105,7 @@ def test_documents_are_found_by_their_words(database, crawl_id, words, number):
 def test_frequent_words_are_found_step_by_step(database, crawl_id, monkeypatch):
     wanted = Filters(words="story")
     found = cells_of(database, crawl_id, "documents", wanted)
-    monkeypatch.setattr("crawlers.reports.catalogue.document_list.MOST_FOUND", 5)
+    monkeypatch.setattr("crawlers.missions.news.reports.document_list.MOST_FOUND", 5)
     assert cells_of(database, crawl_id, "documents", wanted) == found != []
     assert len(found) > 5
 

@@ -3,12 +3,12 @@
 import pytest
 from sqlalchemy import select, update
 
-from crawlers.algorithms.bandits.beebot import UCB1
-from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.bandits.beebot import UCB1
 from crawlers.items import State
 from crawlers.reports.histories.decisions import Decision, decision_events, replayed
 from crawlers.reports.histories.history import fact_lines
-from crawlers.storage.schema.tables import PullRow, page, pull, site
+from crawlers.reports.recorded_settings import crawl_rules
+from crawlers.store.schema.tables import PullRow, page, pull, site
 from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.topic_store import add_page
 

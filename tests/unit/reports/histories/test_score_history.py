@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from sqlalchemy import delete, update
 
-from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
-from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 from crawlers.items import LinkPlace
+from crawlers.missions.topic.link_relevance import LinkRelevance
+from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
+from crawlers.ranking.link_features import features_of, link_features, text_of
+from crawlers.ranking.link_values import LinkValues
 from crawlers.reports.histories.history import fact_lines
 from crawlers.reports.histories.score_history import score_facts
-from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow, importance, order_totals
-from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow, page
-from crawlers.storage.stored_features import keep_link_prior
+from crawlers.store.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow, importance, order_totals
+from crawlers.store.schema.tables import LinkFeaturesRow, PullRow, page
+from crawlers.store.writing.stored_features import keep_link_prior
 from tests.support.scored_store import A, Linked, store
 from tests.support.stored_rows import committed, execute, read, write_rows
 

@@ -6,21 +6,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, update
 
-from crawlers.algorithms.urls.keys import url_key
-from crawlers.algorithms.urls.resolution import resolve
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.items import State
 from crawlers.reasons import sentence
 from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import subject_of, url_history
-from crawlers.storage import crawls
-from crawlers.storage.joining import Command
-from crawlers.storage.queries import crawl_named, crawl_numbered
-from crawlers.storage.result_folders import claimed_folder
-from crawlers.storage.schema.message_tables import message
-from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapUrlRow
-from crawlers.storage.schema.tables import (
+from crawlers.reports.recorded_settings import crawl_rules
+from crawlers.store.reading import crawls
+from crawlers.store.reading.queries import crawl_named, crawl_numbered
+from crawlers.store.reading.result_folders import claimed_folder
+from crawlers.store.schema.sitemap_tables import SitemapRow, SitemapUrlRow
+from crawlers.store.schema.tables import (
     BadLinkRow,
     ExternalLinkRow,
     ExternalUrlRow,
@@ -32,8 +28,12 @@ from crawlers.storage.schema.tables import (
     site,
     worker,
 )
-from crawlers.storage.site_opening import SiteList
-from crawlers.storage.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteList
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.urls.keys import url_key
+from crawlers.urls.resolution import resolve
+from crawlers.workers.joining import Command
+from crawlers.workers.message_tables import message
 from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.topic_store import add_links, add_page
 

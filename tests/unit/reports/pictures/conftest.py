@@ -2,9 +2,9 @@
 
 import pytest
 
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.pictures.picture import PictureRequest
-from crawlers.storage.queries import crawl_named
+from crawlers.reports.recorded_settings import crawl_rules
+from crawlers.store.reading.queries import crawl_named
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import pytest
 
-from crawlers.reports.pictures import news_pictures
-from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
-from crawlers.storage.news.iterations import DAY_S
-from crawlers.storage.schema.news_tables import IterationRow
+from crawlers.missions.news.reports import news_pictures
+from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
+from crawlers.missions.news.stored.iterations import DAY_S
+from crawlers.missions.news.stored.news_tables import IterationRow
 from tests.support.news_store import NewsStore
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from crawlers.algorithms.bandits.beebot import UCB1
+from crawlers.bandits.beebot import UCB1
 from crawlers.reports.pictures import pull_pictures
 from crawlers.reports.pictures.pull_pictures import Indices, LinksFound, Pulls
-from crawlers.storage.schema.tables import PullRow
+from crawlers.store.schema.tables import PullRow
 from tests.support.stored_rows import begin, write_rows
 
 A, _, C = SITES = ("http://a.test", "http://b.test", "http://c.test")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from crawlers.reports.pictures import topic_pictures
-from crawlers.reports.pictures.topic_pictures import Importance, Similarity
-from crawlers.storage.schema.score_tables import RelevanceRow
-from crawlers.storage.schema.tables import PullRow
+from crawlers.missions.topic import topic_pictures
+from crawlers.missions.topic.topic_pictures import Importance, Similarity
+from crawlers.store.schema.score_tables import RelevanceRow
+from crawlers.store.schema.tables import PullRow
 from tests.support.scored_store import A, B, Linked, store
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page, begin_topic

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 
-from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.errors import BadUrl
 from crawlers.schedulers.foreign.queue import RequestKeeper, target_of_request
+from crawlers.urls.normalization import Normalization
 
 URL = "http://a.example/x"
 JSON = st.recursive(

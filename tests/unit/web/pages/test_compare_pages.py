@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 from sqlalchemy import insert
 
-from crawlers.storage.schema.tables import crawl
+from crawlers.store.schema.tables import crawl
 from tests.support.stored_crawl import HOSTILE, later_crawl
 from tests.support.stored_rows import execute
 from tests.unit.web.conftest import change_crawl

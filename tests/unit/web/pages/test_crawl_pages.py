@@ -9,8 +9,8 @@ from sqlalchemy import insert, select, update
 
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.items import State
-from crawlers.storage.schema.tables import SettingRow, crawl, page, site, worker
-from crawlers.storage.seeds import save_seeds
+from crawlers.store.schema.tables import SettingRow, crawl, page, site, worker
+from crawlers.store.sites.seeds import save_seeds
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
 from crawlers.web.starting import Job

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from sqlalchemy import func, select
 
-from crawlers.storage.schema.tables import bad_link, external_link, link
+from crawlers.store.schema.tables import bad_link, external_link, link
 from crawlers.web.pages import deletion_pages
 
 TABLES = {"external-links": external_link, "internal-links": link, "bad-links": bad_link}

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import update
 
-from crawlers.storage.schema.tables import PullRow, page
+from crawlers.store.schema.tables import PullRow, page
 from crawlers.web.pages import picture_pages
 from tests.support.stored_rows import execute, write_rows
 

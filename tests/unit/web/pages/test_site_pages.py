@@ -5,8 +5,8 @@ import re
 import pytest
 from sqlalchemy import update
 
-from crawlers.storage.schema.tables import site
-from crawlers.storage.seeds import list_seeds, save_seeds
+from crawlers.store.schema.tables import site
+from crawlers.store.sites.seeds import list_seeds, save_seeds
 from tests.support.stored_crawl import HOSTILE
 from tests.support.stored_rows import execute
 

@@ -7,7 +7,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.options import OFFERED, OUTPUTS
-from crawlers.storage.seeds import save_seeds
+from crawlers.store.sites.seeds import save_seeds
 from crawlers.web.pages.start_pages import MISSIONS
 from crawlers.web.starting import LocalStarter
 from tests.support.stored_crawl import HOSTILE

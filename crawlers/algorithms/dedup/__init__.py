@@ -1,5 +1,0 @@
-"""Detects duplicates and near-duplicates of documents.
-
-Begin with `document_fingerprints`, the keys by which documents are compared. `min_hash` finds texts that may be
-near-duplicates, and `shingles` decides whether they are.
-"""

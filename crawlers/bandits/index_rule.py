@@ -1,0 +1,181 @@
+"""Index rules: every site has a number, its index, and the site with the largest index is chosen.
+
+An index is computed again when its site changes, and all indices together after each pull of a crawl of up to `EXACT`
+sites, or whenever the number of pulls has grown by a 32nd. In between, only the logarithm of the number of pulls and
+the pooled scale are out of date. The times of these refreshes depend on the pulls, not on the choices, so that a
+resumed crawl has the same ones.
+
+With several pulls in flight a site has two indices. Its *index* counts pulls in flight with reward 0: no results can
+make it lower. Its *prospect* is the index without them. A site whose index is near the prospects of all others would
+be chosen with one pull in flight as well, whatever the results in flight turn out to be: see `is_close_to_best`.
+
+References
+----------
+.. [1] Joulani, Gyorgy, Szepesvari (2013), Online Learning under Delayed Feedback: the cost of a delay grows with the
+   pulls in flight.
+.. [2] Ginsbourger, Le Riche, Carraro (2010), Kriging Is Well-Suited to Parallelize Optimization, sect. 4.2 (the
+   constant liar, whose lie here is the lowest reward).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Generic
+
+from crawlers.bandits.arms import A, ArmRule
+from crawlers.bandits.indexed_heap import IndexedHeap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from crawlers.bandits.indexed_heap import Priority
+
+EXACT = 64  # sites at most whose indices are all computed after every pull, which takes some 100 us
+REFRESH = 32  # after n pulls, all indices are computed every n/32 pulls: at most 32 per pull, as every site has one
+
+
+class Pool:
+    """Statistics of the known rewards of all arms together."""
+
+    __slots__ = ("arms", "jump_total", "jumps", "largest", "pulls", "total")
+
+    def __init__(self) -> None:
+        self.pulls = 0  # not those in flight
+        self.total = 0.0
+        self.largest = 0.0
+        self.arms = 0  # with a known reward; only `RecentUCB` counts them, and
+        self.jumps = 0  # pairs of successive rewards of the same arm
+        self.jump_total = 0.0  # sum of their absolute differences
+
+
+class _Ranking(Generic[A]):
+    """Arms by *priority*, computed again when they change or when all are refreshed; None for one that is left out."""
+
+    def __init__(self, priority: Callable[[A], Priority | None]) -> None:
+        self._priority = priority
+        self._heap = IndexedHeap()
+        self._refreshes = -1  # so many when all priorities were computed
+        self._outdated: set[A] = set()  # arms that changed since then
+
+    def changed(self, arm: A) -> None:
+        """Note that the priority of *arm* has changed, or that it is to be ranked now."""
+        self._outdated.add(arm)
+
+    def updated(self, refreshes: int, arms: Iterable[A]) -> IndexedHeap:
+        """Return the numbers of *arms* by priority, after that many *refreshes* of all."""
+        for arm in self._outdated if self._refreshes == refreshes else arms:
+            priority = self._priority(arm)
+            if priority is None:
+                self._heap.remove(arm.number)
+            else:
+                self._heap.put(arm.number, priority)
+        self._refreshes = refreshes
+        self._outdated.clear()
+        return self._heap
+
+
+class IndexRule(ArmRule[A]):
+    """The awake site with the largest index, after the first *initial* pages of every site.
+
+    The initial pages are read breadth first: page 1 of all sites, page 2 of all, … Ties: the least pulled site, then
+    the order of discovery.
+
+    A subclass computes in `_value` the index of an arm with *initial* pulls or more. If it *pools*, it computes in
+    `_tune` what all indices have in common, from the `Pool`; else the index of an arm depends on that arm only.
+
+    Notes
+    -----
+    O(log K) per choice among K sites, and K indices if K <= `EXACT`, else 32 K/n, amortised.
+    """
+
+    has_index = True
+    pools: ClassVar[bool] = False
+
+    def __init__(self, make: Callable[[Hashable, int], A], initial: int = 0) -> None:
+        super().__init__(make)
+        self._initial = initial
+        self._pool = Pool()
+        self._refreshes = 0  # of all indices
+        self._refresh_at = 1  # pulls with a known reward
+        self._by_index: _Ranking[A] = _Ranking(lambda arm: self._priority(arm) if arm.is_awake else None)
+        self._by_prospect: _Ranking[A] = _Ranking(self._prospect_priority)  # arms that are awake or rest
+        self._by_worth: _Ranking[A] = _Ranking(lambda arm: (-self._index(arm),))  # all arms, for `best_index`
+
+    def _tune(self, pool: Pool) -> None:
+        """Compute what the indices have in common; *pool* has at least one pull."""
+
+    @abstractmethod
+    def _value(self, arm: A) -> float:
+        """Return the index of *arm*, whose initial pages were pulled."""
+
+    def _index(self, arm: A) -> float:
+        return math.inf if arm.pulls < self._initial else self._value(arm)
+
+    def _priority(self, arm: A) -> Priority:
+        return (-self._index(arm), arm.pulls)
+
+    def index(self, arm: Hashable) -> float | None:
+        """Return the index of *arm*, which the rule maximises; infinity while it has initial pages left."""
+        found = self._known.get(arm)
+        return math.inf if found is None else self._index(found)
+
+    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
+        """Return the largest index of the arms for which *is_wanted* returns True; None if it does for none.
+
+        Of more than `EXACT` arms, an unwanted one is left out from then on until it changes, wakes, or all are
+        refreshed. O(log K), amortised, and at most 32 indices for each pull since the last call.
+        """
+        if len(self._arms) <= EXACT:
+            return max((self._index(arm) for arm in self._arms if is_wanted(arm.name)), default=None)
+        ranked = self._by_worth.updated(self._refreshes, self._arms)
+        first = ranked.first_wanted(lambda number: is_wanted(self._arms[number].name))
+        return None if first is None else self._index(self._arms[first])
+
+    def select(self, now: float) -> Hashable | None:
+        """Return the arm with the largest index, or None if all sleep."""
+        first = self._by_index.updated(self._refreshes, self._arms).first()
+        return None if first is None else self._arms[first].name
+
+    def _compare(self, arm: A) -> tuple[float, float] | None:
+        """Return the index of *arm*, and the best prospect of other sites.
+
+        None until a site has earned anything, and while *arm* has initial pages left.
+        """
+        if arm.pulls < self._initial or not self._pool.total:
+            return None
+        other = self._best_other(arm)
+        return None if other is None else (self._value(arm), self._prospect(other))
+
+    def _best_other(self, but: A) -> A | None:
+        """Return the arm with the largest prospect other than *but* that is awake or rests; None if there is none."""
+        first = self._by_prospect.updated(self._refreshes, self._arms).first_but(but.number)
+        return None if first is None else self._arms[first]
+
+    def _prospect(self, arm: A) -> float:
+        """Return the index of *arm* without its pulls in flight; infinity while fewer than the initial ones ended."""
+        in_flight = arm.pending
+        arm.pulls -= in_flight
+        arm.pending = 0
+        try:
+            return self._index(arm)
+        finally:
+            arm.pulls += in_flight
+            arm.pending = in_flight
+
+    def _prospect_priority(self, arm: A) -> Priority | None:
+        return (-self._prospect(arm),) if arm.is_awake or arm.is_resting else None
+
+    def _record_reward(self, arm: A, reward: float) -> None:
+        pool = self._pool
+        pool.pulls += 1
+        pool.total += reward
+        pool.largest = max(pool.largest, reward)
+        if self.pools and pool.pulls >= self._refresh_at:
+            self._refresh_at = pool.pulls + (1 if len(self._arms) <= EXACT else max(1, pool.pulls // REFRESH))
+            self._refreshes += 1
+            self._tune(pool)
+
+    def _changed(self, arm: A) -> None:
+        for ranking in (self._by_index, self._by_prospect, self._by_worth):
+            ranking.changed(arm)

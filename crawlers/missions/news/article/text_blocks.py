@@ -1,0 +1,196 @@
+"""Divides a page into blocks of text: paragraphs, headings, items, rows of tables."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from crawlers.missions.news.article.text_choice import Kind, TextBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lxml.html import HtmlElement
+
+MAX_ELEMENTS = 50_000  # of a page, that are read
+MAX_BLOCKS = 5_000  # long pages with comments have 2,000
+MAX_LEVELS = 32  # containers of a block, the innermost; others matter little
+NAME_CHARS = 200  # of a class or an id that are looked at
+
+_WRAPPER = 0.3  # of the text of the page: an element with more of it is what is around the article
+_MAX_CELL = 80  # characters of a cell that is put into one block with its row
+_MAX_ROW = 300
+_UNSEEN = frozenset(
+    "script style noscript template iframe svg head select option textarea object audio video canvas map".split()  # noqa: SIM905
+)
+_BLOCKS = frozenset(
+    "address article aside blockquote body br button center dd details div dl dt fieldset figcaption figure footer form"  # noqa: SIM905
+    " h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td th thead tr ul".split()
+)
+_CELLS = frozenset(["td", "th"])
+_KIND_OF_TAG = {
+    "aside": Kind.ASIDE, "li": Kind.ITEM, "dd": Kind.ITEM, "dt": Kind.ITEM, "td": Kind.TABLE, "th": Kind.TABLE,
+    "header": Kind.HEADER, "form": Kind.FORM, "button": Kind.FORM, "nav": Kind.NAVIGATION, "footer": Kind.FOOTER,
+    "figure": Kind.FIGURE, "figcaption": Kind.FIGURE, "article": Kind.ARTICLE, "main": Kind.ARTICLE,
+    "blockquote": Kind.QUOTE,
+}  # fmt: skip
+# Of names in lower case, behind a blank: so each pattern has few first characters, which `re` looks for quickly.
+_COMMENT = re.compile(r"comment|disqus|repl(?:y|ies)|respond|forum|kommentar")
+_PROMOTION = re.compile(
+    r"[\s_-](?:ads?(?![a-z])|adv|banner|cookie|consent|gdpr|login|menu|nav|newsletter|outbrain|pag(?:er|ination)"
+    r"|paywall|popup|promo|recommend|recirc|related|rss|shop|sidebar|sign-?up|sponsor|subscri|taboola|teaser|toolbar"
+    r"|trending|widget|most|more|read-?more|infobox|toc|overlay|modal|donat|legal|copyright|foot|masthead|breadcrumb"
+    r"|poll|survey|rating|next|prev)",
+)
+_BYLINE = re.compile(
+    r"[\s_-](?:byline|auth?or|bio|profile|caption|credit|meta|shar(?:e|ing)|social|tags?|topics?|date|time"
+    r"|publish|kicker|copyright|source|label)",
+)
+_CAPTION = re.compile(r"caption|image|img|photo|foto|gallery|video|media|figure|picture|player|credit")
+_LEAD = re.compile(
+    r"lead|teaser|intro|standfirst|summary|subtitle|sub-?head|dek|excerpt|abstract|description|chapo|sapo|entradilla"
+    r"|deck|preamble|ingress",
+)
+_QUOTE = re.compile(r"quote|zitat|pull|embed|tweet|instagram|twitter")
+_NAMES = (
+    (_COMMENT, Kind.COMMENT), (_PROMOTION, Kind.PROMOTION), (_BYLINE, Kind.BYLINE), (_CAPTION, Kind.CAPTION),
+    (_LEAD, Kind.LEAD), (_QUOTE, Kind.QUOTE),
+)  # fmt: skip
+
+
+def text_blocks(tree: HtmlElement) -> list[TextBlock]:
+    """Return the blocks of text in the body of the page *tree*, at most `MAX_BLOCKS`, in their order."""
+    walk = _Walk()
+    body = tree.find("body")
+    walk.read(tree if body is None else body)
+    return _with_kinds(_rows(walk.blocks), walk.kinds)
+
+
+class _Walk:
+    """The way through a page, element by element."""
+
+    def __init__(self) -> None:
+        self.blocks: list[TextBlock] = []
+        self.kinds: list[int] = []  # of the elements, by their numbers
+        self._open: list[tuple[int, str, str]] = []  # number, tag and class of the block elements around
+        self._parts: list[str] = []  # of the current block
+        self._link_chars = 0
+        self._links = 0  # open <a>
+
+    def read(self, root: HtmlElement) -> None:
+        self._enter(root)
+        elements = 0
+        walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+        for event, node in walk:
+            if event == "start":
+                elements += 1
+                if elements > MAX_ELEMENTS or len(self.blocks) >= MAX_BLOCKS:
+                    break
+                if node.tag in _UNSEEN:
+                    walk.skip_subtree()
+                    continue
+                if node is not root:
+                    self._begin(node)
+                self._add(node.text)
+            elif node is not root:
+                if event == "end" and node.tag not in _UNSEEN:
+                    self._end(node.tag)
+                self._add(node.tail)
+        self._flush()
+
+    def _begin(self, node: HtmlElement) -> None:
+        if node.tag in _BLOCKS:
+            self._flush()
+            if node.tag != "br":
+                self._enter(node)
+        elif node.tag == "a":
+            self._links += 1
+
+    def _end(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self._flush()
+            if tag != "br":
+                self._open.pop()
+        elif tag == "a":
+            self._links -= 1
+
+    def _enter(self, node: HtmlElement) -> None:
+        names = (node.get("class") or "")[:NAME_CHARS]
+        kind = _KIND_OF_TAG.get(node.tag, 0) | _kind_of_names(f" {names} {(node.get('id') or '')[:NAME_CHARS]}".lower())
+        style = node.get("style")
+        if node.get("hidden") is not None or (style and "display:none" in style.replace(" ", "").lower()):
+            kind |= Kind.HIDDEN
+        self._open.append((len(self.kinds), str(node.tag), names))
+        self.kinds.append(kind)
+
+    def _add(self, text: str | None) -> None:
+        if text:
+            self._parts.append(text)
+            if self._links:
+                self._link_chars += len(text.strip())
+
+    def _flush(self) -> None:
+        """End the current block, if it has text."""
+        text = " ".join("".join(self._parts).split()) if self._parts else ""
+        if text:
+            _, tag, names = self._open[-1]
+            containers = tuple(number for number, _, _ in self._open[-MAX_LEVELS:])
+            look = f"{tag} {names}"
+            around = " ".join(self._open[-2][1:]) if len(self._open) > 1 else ""
+            link_chars = min(self._link_chars, len(text))
+            self.blocks.append(TextBlock(text, link_chars, tag, look, around, containers, 0))
+        self._parts.clear()
+        self._link_chars = 0
+
+
+@lru_cache(maxsize=4096)
+def _kind_of_names(names: str) -> int:
+    kind = 0
+    for pattern, one in _NAMES:
+        if pattern.search(names):
+            kind |= one
+    return kind
+
+
+def _rows(blocks: Sequence[TextBlock]) -> list[TextBlock]:
+    """Return *blocks* with the short cells of each row of a table as one block."""
+    rows: list[TextBlock] = []
+    for block in blocks:
+        last = rows[-1] if rows else None
+        if (
+            last is not None
+            and block.tag in _CELLS
+            and last.tag in _CELLS
+            and block.containers[:-1] == last.containers[:-1]
+            and len(block.text) < _MAX_CELL
+            and len(last.text) < _MAX_ROW
+        ):
+            text = f"{last.text} | {block.text}"
+            rows[-1] = last._replace(text=text, link_chars=last.link_chars + block.link_chars)
+        else:
+            rows.append(block)
+    return rows
+
+
+def _with_kinds(blocks: Sequence[TextBlock], kinds: Sequence[int]) -> list[TextBlock]:
+    """Return *blocks* with the kinds of their containers.
+
+    Elements with much of the text of the page say little about it, except that it is an article: many pages have
+    a <nav> or a <header> that is never closed, or an outer element with a class for the side bar.
+    """
+    chars = [0] * len(kinds)
+    for block in blocks:
+        for container in block.containers:
+            chars[container] += len(block.text)
+    limit = _WRAPPER * sum(len(block.text) for block in blocks)
+    kinds = [kind if size < limit else kind & Kind.ARTICLE for kind, size in zip(kinds, chars, strict=True)]
+    found = []
+    for block in blocks:
+        kind = 0
+        for container in block.containers:
+            kind |= kinds[container]
+        found.append(block._replace(kind=kind))
+    return found

@@ -1,0 +1,404 @@
+"""Chooses the blocks of text on a page that are its article.
+
+A logistic model gives each block the probability that it belongs to the article. Its features are the place and the
+look of the block, and whether an extractor and the structured data of the page agree that it belongs to it. The blocks
+with the greatest expected F1 are chosen. The weights (`text_weights.json`) are made by `bench.quality.text_choice`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from enum import IntEnum
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from crawlers.missions.news.article.combining_marks import COMBINING_MARKS
+from crawlers.ranking.shipped_weights import OF_BLOCKS, shipped_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Column = NDArray[np.float64]
+
+
+_SENTENCE = 25  # characters: shorter blocks don't make their container look like an article
+_SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"”’»)'」』]*\s*\Z")
+_COMMAS = re.compile("[,，、،]")
+_MAX_BONUS = 3.0  # points of a block for its length, one for 100 characters
+_SMALL, _MEDIUM, _LONG = 60, 120, 80  # characters
+_MIN_VOTED = 100  # characters of the article nearby
+_MIN_DECLARED = 200  # characters: less is a description
+_PRIOR_CHARS = 20  # so that few neighbours prove little
+_KEY_CHARS = 80  # that identify a block in a text which breaks its lines elsewhere
+_MIN_KEY = 16  # letters of a block that isn't a line of the text
+_MOST_CHARS = 200_000  # of a declared text or a description that are searched: hostile ones have millions
+_NO_LETTERS = re.compile(r"[\W_]+")
+_FARTHEST = 4  # levels
+_FAR = 50  # blocks
+_SOON = 3  # blocks
+_WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts of which each sign counts as a word
+_WORD = re.compile(rf"[{_WORDLESS}]|[^\W{_WORDLESS}]+(?:[{COMBINING_MARKS}]+[^\W{_WORDLESS}]*)*")
+_MOST_WORD_CHARS = 500_000  # of a page of which the words are looked at
+_MAX_ODDS = 30.0
+
+
+class Kind(IntEnum):
+    """What the elements around a block say about it, by their names, classes and IDs: bits, to be added up."""
+
+    ASIDE = 1 << 0
+    ITEM = 1 << 1
+    TABLE = 1 << 2
+    HEADER = 1 << 3
+    FORM = 1 << 4
+    NAVIGATION = 1 << 5
+    FOOTER = 1 << 6
+    FIGURE = 1 << 7
+    HIDDEN = 1 << 8
+    COMMENT = 1 << 9
+    PROMOTION = 1 << 10
+    BYLINE = 1 << 11
+    ARTICLE = 1 << 12
+    CAPTION = 1 << 13
+    LEAD = 1 << 14
+    QUOTE = 1 << 15
+
+
+class TextBlock(NamedTuple):
+    """A run of text between the beginnings and ends of block elements."""
+
+    text: str  # not empty, blanks collapsed
+    link_chars: int  # of its text, in links
+    tag: str
+    look: str  # the same for blocks that look the same: tag and class
+    around: str  # the same for the element around its own
+    containers: tuple[int, ...]  # numbers of the elements around it, the outermost first; the last is its own
+    kind: int  # the sum of its kinds
+
+
+def article_blocks(
+    blocks: Sequence[TextBlock], extracted: str, declared: str = "", description: str = ""
+) -> list[TextBlock]:
+    """Return those of *blocks* that are the article.
+
+    *extracted* is the text that an extractor found, *declared* that of the structured data, *description* what these
+    or meta tags say of it; all may be empty, incomplete or wrong.
+
+    Notes
+    -----
+    The probabilities decide together: blocks are taken in the order of their probability as long as this raises the
+    expected F1, weighted by length. So on a page where no block is likely, the likeliest still make a text.
+
+    References
+    ----------
+    .. [1] Ye, Chai, Lee, Chieu (2012), Optimizing F-measures: A Tale of Two Approaches.
+    """
+    if not blocks:
+        return []
+    columns = features(blocks, extracted, declared, description)
+    weights: Mapping[str, float] = shipped_weights(OF_BLOCKS)
+    odds = np.full(len(blocks), weights[""])
+    for name, weight in weights.items():
+        if name:
+            odds += weight * columns[name]
+    p = 1.0 / (1.0 + np.exp(-np.clip(odds, -_MAX_ODDS, _MAX_ODDS)))
+    return [block for block, is_chosen in zip(blocks, best_set(p, _lengths(blocks)), strict=True) if is_chosen]
+
+
+def best_set(p: Column, lengths: Column) -> NDArray[np.bool_]:
+    """Return which blocks, with the probabilities *p*, make the set with the greatest expected F1.
+
+    >>> best_set(np.array([0.9, 0.2, 0.8]), np.ones(3)).tolist()
+    [True, False, True]
+    >>> best_set(np.array([0.3, 0.0, 0.2]), np.ones(3)).tolist()
+    [True, False, True]
+    """
+    order = np.argsort(-p, kind="stable")
+    right = np.cumsum((p * lengths)[order])
+    f1 = 2 * right / (np.cumsum(lengths[order]) + right[-1])
+    is_chosen = np.zeros(len(p), bool)
+    is_chosen[order[: int(np.argmax(f1)) + 1]] = True
+    return is_chosen
+
+
+def features(blocks: Sequence[TextBlock], extracted: str, declared: str, description: str = "") -> dict[str, Column]:
+    """Return the features of *blocks* by name, from 0 to 1 each."""
+    keys = [_key(block.text) for block in blocks]
+    page = _Page(blocks)
+    voted = _found_in(keys, extracted)
+    look, repetition = _look(blocks, page), _repetition(keys)
+    is_slogan = repetition["occurs again"] * (1 - voted) > 0
+    return {
+        **look,
+        **repetition,
+        **_place(blocks, page),
+        **_agreement(blocks, page, voted, _found_in(keys, declared)),
+        **_votes_around(blocks, page, voted),
+        **_neighbours(blocks, look, voted),
+        **_vocabulary(blocks, voted, description, is_slogan),
+    }
+
+
+class _Page:
+    """What is needed to compare each block with the others."""
+
+    def __init__(self, blocks: Sequence[TextBlock]) -> None:
+        self.lengths = _lengths(blocks)
+        self.links = np.array([block.link_chars for block in blocks]) / self.lengths
+        self.parents = [_above(block, 1) for block in blocks]
+        self.chars: defaultdict[int, float] = defaultdict(float)  # by container
+        self.linked = linked = defaultdict[int, float](float)  # characters in links, by container
+        self.points: defaultdict[int, float] = defaultdict(float)  # as in Readability: of the paragraphs in a container
+        for block, parent in zip(blocks, self.parents, strict=True):
+            length = len(block.text)
+            for container in block.containers:
+                self.chars[container] += length
+                linked[container] += block.link_chars
+            if length >= _SENTENCE and not block.kind & Kind.HIDDEN:
+                points = 1 + len(_COMMAS.findall(block.text)) + min(length / 100, _MAX_BONUS)
+                points *= 1 - block.link_chars / length
+                self.points[parent] += points
+                self.points[_above(block, 2)] += points / 2
+        self.top = max(
+            self.points, key=lambda one: self.points[one] * (1 - linked[one] / max(self.chars[one], 1)), default=0
+        )
+
+    def share_of_top(self, container: int) -> float:
+        """Return the points of *container*, as a share of those of the top container, at most 1."""
+        best = self.points.get(self.top, 0.0)
+        return min(self.points.get(container, 0.0) / best, 1.0) if best else 0.0
+
+
+def _lengths(blocks: Sequence[TextBlock]) -> Column:
+    return np.array([len(block.text) for block in blocks], float)
+
+
+def _above(block: TextBlock, levels: int) -> int:
+    """Return the container that is *levels* above the element of *block*; the outermost if there are fewer."""
+    return block.containers[-1 - levels] if len(block.containers) > levels else block.containers[0]
+
+
+def _key(text: str) -> str:
+    return _NO_LETTERS.sub("", text.lower())
+
+
+def _found_in(keys: Sequence[str], text: str) -> Column:
+    """Return which of *keys* are a line of *text*, or, if they are long enough, a part of it."""
+    lines = [_key(line) for line in text.splitlines()]
+    known, whole = set(lines), "".join(lines)[:_MOST_CHARS]
+    if not whole:
+        return np.zeros(len(keys))
+    return np.array(
+        [
+            key in known
+            or (
+                len(key) >= _MIN_KEY
+                and (
+                    key[:_KEY_CHARS] in whole or (len(key) > 2 * _KEY_CHARS and key[_KEY_CHARS:][:_KEY_CHARS] in whole)
+                )
+            )
+            for key in keys
+        ],
+        float,
+    )
+
+
+def _look(blocks: Sequence[TextBlock], page: _Page) -> dict[str, Column]:
+    lengths, links = page.lengths, page.links
+    kinds = np.array([block.kind for block in blocks])
+    tags = np.array([block.tag for block in blocks])
+    is_paragraph = tags == "p"
+    columns: dict[str, ArrayLike] = {
+        **{kind.name.lower(): (kinds & kind) > 0 for kind in Kind},
+        "short": lengths < _SMALL,
+        "not long": lengths < _MEDIUM,
+        "length": np.minimum(np.log1p(lengths) / 8, 1.0),
+        "linked": links,
+        "mostly linked": links > 0.5,
+        "sentence": [_SENTENCE_END.search(block.text) is not None for block in blocks],
+        "p": is_paragraph,
+        "long p": is_paragraph & (lengths > _LONG) & (links < 0.3),
+        "div": (tags == "div") | (tags == "section"),
+        "h1": tags == "h1",
+        "heading": np.isin(tags, ["h2", "h3", "h4", "h5", "h6"]),
+    }
+    return {name: np.asarray(column, float) for name, column in columns.items()}
+
+
+def _repetition(keys: Sequence[str]) -> dict[str, Column]:
+    counts = Counter(keys)
+    first: dict[str, int] = {}
+    for position, key in enumerate(keys):
+        first.setdefault(key, position)
+    return {
+        "occurs again": np.array([counts[key] > 1 for key in keys], float),
+        "occurred before": np.array([first[key] < position for position, key in enumerate(keys)], float),
+    }
+
+
+def _place(blocks: Sequence[TextBlock], page: _Page) -> dict[str, Column]:
+    positions = np.arange(len(blocks))
+    headings = [number for number, block in enumerate(blocks) if block.tag == "h1"]
+    parents = np.array([page.share_of_top(parent) for parent in page.parents])
+    grandparents = np.array([page.share_of_top(_above(block, 2)) for block in blocks])
+    return {
+        "before the h1": np.asarray(positions < (headings[0] if headings else 0), float),
+        "in top": np.array([page.top in block.containers for block in blocks], float),
+        "points of parent": parents,
+        "parent like top": np.asarray(parents > 0.2, float),
+        "grandparent like top": np.asarray(grandparents > 0.2, float),
+    }
+
+
+def _agreement(blocks: Sequence[TextBlock], page: _Page, voted: Column, declared: Column) -> dict[str, Column]:
+    """Return features of the votes of the extractor and of the structured data, also for the blocks nearby."""
+    lengths = page.lengths
+    size = len(blocks)
+    in_top = np.array([page.top in block.containers for block in blocks], float)
+    voted_chars = float((voted * lengths).sum())
+    of_top = float((voted * lengths * in_top).sum())
+    agreement = of_top / max(float((in_top * lengths).sum()), 1.0)
+    long_voted = np.nonzero(voted * (lengths > 40))[0]
+    positions = np.arange(size)
+    inside = (positions >= long_voted[0]) & (positions <= long_voted[-1]) if len(long_voted) else np.zeros(size)
+    common = float((voted * declared * lengths).sum()) / max(float((np.maximum(voted, declared) * lengths).sum()), 1.0)
+    is_declared = float((declared * lengths).sum()) > _MIN_DECLARED
+    levels, shares = _nearest_votes(blocks, page, voted)
+    columns = {
+        "voted": voted,
+        "voted, short": voted * (lengths < _SMALL),
+        "voted among siblings": _share_of_others(page.parents, voted, lengths),
+        "among voted": np.asarray(inside, float),
+        "top is voted": np.full(size, agreement),
+        "voted, and so is top": voted * agreement,
+        "in top, which is not voted": in_top * (1 - agreement),
+        "voted, in top": voted * (of_top / max(voted_chars, 1.0)),
+        "declared": declared,
+        "not declared": (1 - declared) * common * is_declared,
+    }
+    for level in range(_FARTHEST):
+        columns[f"votes {level} levels up"] = np.asarray(levels == level, float)
+        columns[f"share {level} levels up"] = (levels == level) * shares
+    columns["share further up"] = (levels >= _FARTHEST) * shares
+    return columns
+
+
+def _share_of_others(groups: Sequence[Hashable], voted: Column, lengths: Column) -> Column:
+    """Return for each block the share of the other characters of its group that are voted."""
+    chars: defaultdict[Hashable, float] = defaultdict(float)
+    whole: defaultdict[Hashable, float] = defaultdict(float)
+    for group, vote, length in zip(groups, voted.tolist(), lengths.tolist(), strict=True):
+        chars[group] += vote * length
+        whole[group] += length
+    own = voted * lengths
+    return (np.array([chars[group] for group in groups]) - own) / (
+        np.array([whole[group] for group in groups]) - lengths + _PRIOR_CHARS
+    )
+
+
+def _nearest_votes(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> tuple[NDArray[np.int64], Column]:
+    """Return how many levels above each block the smallest container with other votes is, and their share of it."""
+    chars: defaultdict[int, float] = defaultdict(float)
+    for block, vote in zip(blocks, voted.tolist(), strict=True):
+        if vote:
+            for container in block.containers:
+                chars[container] += len(block.text)
+    levels = np.full(len(blocks), _FARTHEST + 1)
+    shares = np.zeros(len(blocks))
+    for number, block in enumerate(blocks):
+        length = len(block.text)
+        own = voted[number] * length
+        for level, container in enumerate(reversed(block.containers[:-1] or block.containers)):
+            others = chars.get(container, 0.0) - own
+            if others > _MIN_VOTED:
+                levels[number] = level
+                shares[number] = others / (page.chars[container] - length + 1)
+                break
+    return levels, np.minimum(shares, 1.0)
+
+
+def _votes_around(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> dict[str, Column]:
+    """Return features of the votes for blocks that stand before and after, or like, each block."""
+    lengths, positions = page.lengths, np.arange(len(blocks))
+    chars = voted * lengths
+    all_chars = max(float(chars.sum()), 1.0)
+    long_voted = np.nonzero(voted * (lengths > 40))[0]
+    before = np.searchsorted(long_voted, positions) - 1  # the last long voted one before each block
+    distance = np.full(len(blocks), _FAR)
+    depths = np.array([len(block.containers) for block in blocks])
+    if len(long_voted):
+        distance = np.where(before >= 0, np.minimum(positions - long_voted[before], _FAR), _FAR)
+    usual_depth = float(np.median(depths[long_voted])) if len(long_voted) else 0.0
+    return {
+        "votes before": (np.cumsum(chars) - chars) / all_chars,
+        "after the votes": np.asarray(positions > (long_voted[-1] + _SOON if len(long_voted) else len(blocks)), float),
+        "from the last vote": np.log1p(distance) / np.log1p(_FAR),
+        "as deep as votes": np.asarray(depths == usual_depth, float),
+        "voted around": _share_of_others([block.around for block in blocks], voted, lengths),
+        "voted of this look around": _share_of_others([(block.around, block.look) for block in blocks], voted, lengths),
+        "parent linked": np.array([page.linked[parent] / max(page.chars[parent], 1.0) for parent in page.parents]),
+    }
+
+
+def _neighbours(blocks: Sequence[TextBlock], look: Mapping[str, Column], voted: Column) -> dict[str, Column]:
+    """Return features of the blocks before and after each block, and of those like it."""
+    looks = Counter(block.look for block in blocks)
+    parents = Counter(_above(block, 1) for block in blocks)
+    same = np.array([one.look == other.look for one, other in pairwise(blocks)], float)
+    siblings = np.array([one.containers[:-1] == other.containers[:-1] for one, other in pairwise(blocks)], float)
+    return {
+        "blocks of this look": np.array([min(np.log1p(looks[block.look]) / 5, 1.0) for block in blocks]),
+        "blocks in the parent": np.array([min(np.log1p(parents[_above(block, 1)]) / 4, 1.0) for block in blocks]),
+        "looks like the next": np.append(same, 0.0),
+        "looks like the last": np.append(0.0, same),
+        "sibling of the last": np.append(0.0, siblings),
+        "linked, last": _of_neighbour(look["linked"], -1),
+        "linked, next": _of_neighbour(look["linked"], 1),
+        "item, next": _of_neighbour(look["item"], 1),
+        "heading, last": _of_neighbour(look["heading"], -1),
+        "heading, next": _of_neighbour(look["heading"], 1),
+        "heading, after next": _of_neighbour(look["heading"], 2),
+        "voted, after next": _of_neighbour(voted, 2),
+    }
+
+
+def _of_neighbour(column: Column, offset: int) -> Column:
+    """Return the value of the block that is *offset* blocks further; 0 beyond the ends."""
+    found = np.zeros(len(column))
+    if abs(offset) < len(column):
+        if offset > 0:
+            found[:-offset] = column[offset:]
+        else:
+            found[-offset:] = column[:offset]
+    return found
+
+
+def _vocabulary(
+    blocks: Sequence[TextBlock], voted: Column, description: str, is_slogan: NDArray[np.bool_]
+) -> dict[str, Column]:
+    """Return which share of the words of each block is in other voted blocks, and in the description.
+
+    Slogans, which pages repeat and extractors leave out, don't count as described: some sites describe all pages so.
+    """
+    starts = [0, *accumulate(len(block.text) for block in blocks)]
+    words = [_words(block.text[: max(_MOST_WORD_CHARS - at, 0)]) for block, at in zip(blocks, starts, strict=False)]
+    described = _words(description[:_MOST_CHARS])
+    counts = Counter(word for own, vote in zip(words, voted.tolist(), strict=True) if vote for word in own)
+    sizes = np.array([max(len(own), 1) for own in words], float)
+    common = np.array([len(own & described) for own in words], float) * ~is_slogan
+    return {
+        "words of votes": np.array(
+            [sum(counts[word] > vote for word in own) for own, vote in zip(words, voted.tolist(), strict=True)]
+        )
+        / sizes,
+        "in the description": common / sizes,
+        "like the description": 2 * common / (sizes + len(described)),
+    }
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))

@@ -1,0 +1,195 @@
+"""Decides which articles of a news crawl become documents, and which are copies."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.errors import BadUrl
+from crawlers.items import CHANGED, DUPLICATE, NEW, CopyReason
+from crawlers.missions.news.dedup.document_fingerprints import domain_of, url_key128
+from crawlers.missions.news.stored.documents import add_document, earliest_announcement, stored_document
+from crawlers.missions.news.urls.url_tokens import look_alike, target_of_url
+from crawlers.reasons import Reason
+from crawlers.urls.domains import rule_domain
+from crawlers.urls.resolution import resolve, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from crawlers.frontier.values import Lease
+    from crawlers.items import News, Page, Target
+    from crawlers.missions.news.dedup.document_copies import Duplicates, Snapshot, StoredCopies
+    from crawlers.missions.news.stored.news_tables import DocumentRow
+    from crawlers.missions.news.urls.url_classifier import UrlClassifier
+    from crawlers.store.database import Database
+    from crawlers.store.reader_threads import Run
+    from crawlers.store.writing.change_set import ChangeSet
+
+
+DAY_S = 86_400.0
+MAX_LOOKED_UP = 100_000  # URLs whose documents of earlier crawls were looked up, some 100 bytes each
+
+
+class StoredArticle(NamedTuple):
+    """The stored facts about the article on a page, when its extraction ends."""
+
+    copies: StoredCopies
+    previous: DocumentRow | None  # the document that the page is already
+    announced_at: float | None = None  # when it was published according to feeds
+
+
+class LinkQuery(NamedTuple):
+    """A query for the documents of earlier crawls at some URLs."""
+
+    snapshot: Snapshot
+    keys: tuple[int, ...]  # of the URLs
+    read: Callable[[], list[int | None]]  # returns the pages of these documents
+
+
+class ArticlePolicy:
+    """Finds copies with *duplicates*, among the documents in *database*.
+
+    *languages* are the languages of sources by domain, for articles that do not state theirs. With *has_earlier* the
+    store has documents of other crawls, which are not fetched again; *classifier* recognises their URLs.
+
+    The queries that `look_up` and `look_up_links` return run in another thread, so that the reactor does not wait for
+    the store.
+    """
+
+    def __init__(
+        self,
+        classifier: UrlClassifier,
+        duplicates: Duplicates,
+        database: Database,
+        languages: Mapping[str, str],
+        *,
+        has_earlier: bool,
+    ) -> None:
+        self._classifier = classifier
+        self._duplicates = duplicates
+        self._database = database
+        self._languages = languages
+        self._has_earlier = has_earlier
+        self._snapshot = duplicates.snapshot
+        self._holders: OrderedDict[int, int | None] = OrderedDict()  # pages with documents of earlier crawls, by key
+
+    def reason_against(self, target: Target) -> str | None:
+        """Return why a new URL must not be fetched: an earlier crawl has its document."""
+        if not self._has_earlier or self._classifier.weight(target.site, target.url) <= 0.0:
+            return None
+        self._drop_outdated()
+        stored = (self._holders[target.key],) if target.key in self._holders else None
+        holder = self._duplicates.holder(target.url, stored)
+        return None if holder is None else Reason.STORED_EARLIER.of(holder)
+
+    def look_up_links(self, targets: Iterable[Target]) -> LinkQuery | None:
+        """Return the query for *targets* whose URLs may have documents of earlier crawls; None if none may."""
+        if not self._has_earlier:
+            return None
+        self._drop_outdated()
+        urls = {
+            target.key: target.url
+            for target in targets
+            if target.key not in self._holders and self._classifier.weight(target.site, target.url) > 0.0
+        }
+        if not urls:
+            return None
+        return LinkQuery(self._snapshot, tuple(urls), partial(self._duplicates.stored_holders, tuple(urls.values())))
+
+    def keep_holders(self, query: LinkQuery, holders: Iterable[int | None]) -> None:
+        """Remember the result of `look_up_links`."""
+        self._drop_outdated()
+        if query.snapshot == self._snapshot:
+            self._holders.update(zip(query.keys, holders, strict=True))
+        while len(self._holders) > MAX_LOOKED_UP:
+            self._holders.popitem(last=False)
+
+    def _drop_outdated(self) -> None:
+        if self._snapshot != self._duplicates.snapshot:
+            self._snapshot = self._duplicates.snapshot
+            self._holders.clear()
+
+    async def copy_of(self, page: Page, run: Run) -> CopyReason | None:
+        """Return the document that was made of the same bytes as *page*, so that no article need be extracted."""
+        query = self._duplicates.query_of_bytes(page.url, page.content_hash)
+        stored = await run(partial(self._duplicates.look_up, query))
+        copy = self._duplicates.same_bytes(page.id, page.url, page.content_hash, stored)
+        if copy is None:
+            return None
+        return CopyReason(copy.reason.of(copy.page_id), self._is_alternate_url(page, copy.url))
+
+    def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
+        """Return the query for `judge`; None if the page has no article."""
+        news = page.news
+        if news is None or news.fingerprint is None:
+            return None
+        query = self._duplicates.query(lease.id, news.fingerprint, page.content_hash)
+        is_undated = news.article is not None and news.article.published_at is None
+
+        def read() -> StoredArticle:
+            previous = stored_document(self._database, lease.id) if lease.is_revisit else None
+            announced_at = earliest_announcement(self._database, lease.key) if is_undated else None
+            return StoredArticle(self._duplicates.look_up(query), previous, announced_at)
+
+        return read
+
+    def judge(
+        self,
+        lease: Lease,
+        page: Page,
+        news: News,
+        changes: ChangeSet,
+        now: float,
+        stored: StoredArticle | None = None,
+    ) -> News:
+        """Return *news* of *page* with the outcome; the rows of the document, if it is one, are added to *changes*.
+
+        *stored* is the result of `look_up`; without it the store is read at once.
+        """
+        article, fingerprint = news.article, news.fingerprint
+        if article is None or fingerprint is None:
+            return news
+        if stored is None:
+            stored = read() if (read := self.look_up(lease, page)) is not None else None
+        copies, previous, announced_at = stored or (None, None, None)
+        copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash, copies)
+        if copy is not None:
+            is_other = self._is_alternate_url(page, copy.url)
+            return replace(
+                news,
+                outcome=DUPLICATE,
+                reason=copy.reason.of(copy.page_id),
+                is_alternate_url=is_other and copy.reason in (Reason.SAME_CANONICAL, Reason.SAME_TEXT),
+                is_variant=is_other and copy.reason is Reason.NEARLY_SAME_TEXT,
+            )
+        if not article.language:
+            article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
+        if article.published_at is None and announced_at is not None:
+            day, is_day = datetime.fromtimestamp(announced_at, UTC), announced_at % DAY_S == 0
+            published = f"{day:%Y-%m-%d}" if is_day else day.isoformat(timespec="seconds")
+            article = replace(article, published_at=announced_at, published=published)
+        document = add_document(changes, lease.id, lease.site_id, page.url, article, fingerprint, now, previous)
+        if document is None:
+            return news
+        outcome = NEW if document.version == 1 else CHANGED
+        stored_at = document.changed_at or document.stored_at
+        return replace(news, article=article, outcome=outcome, version=document.version, stored_at=stored_at)
+
+    def _is_alternate_url(self, page: Page, first: str) -> bool:
+        """Return whether *page* has the document at the URL *first* of its site, but a URL of a different form.
+
+        It is not an alternate URL if its canonical URL is its own: then the copy was merely fetched first. Nor is a
+        reprint on another site of the domain.
+        """
+        if not first or site_of(first) != site_of(page.url) or look_alike(*map(target_of_url, (first, page.url))):
+            return False
+        try:
+            right = resolve(page.url, page.canonical).url if page.canonical else first
+        except BadUrl:
+            right = first
+        domain = domain_of(page.url)
+        return url_key128(domain, page.url) not in (url_key128(domain, first), url_key128(domain, right))

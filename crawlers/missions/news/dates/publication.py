@@ -1,0 +1,113 @@
+"""Determines the date of publication of an article, to the precision that the page gives."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+from crawlers.missions.news.dates.date_notations import Precision, WrittenTime, read_date, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no web page is older
+DAY_S = 86400.0  # by which a time without a zone may be ahead
+
+_ONE_DAY = timedelta(days=1)
+_FARTHEST_ZONES = (timedelta(hours=-11), timedelta(hours=13))  # with people: Samoa, and New Zealand in summer
+_SAME_ZONE = timedelta(days=30)  # between two times in the same zone: it may change in spring and autumn
+_FORMATS = {Precision.YEAR: "%Y", Precision.MONTH: "%Y-%m", Precision.DAY: "%Y-%m-%d", Precision.TIME: "%Y-%m-%d"}
+_ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; zones at quarter hours are rare, and would cause errors
+
+
+def publication(
+    declared: Iterable[str],
+    now: float,
+    languages: Sequence[str] = (),
+    *,
+    further: Iterable[str] = (),
+) -> tuple[float, str] | None:
+    """Return the date of publication in seconds since 1970, and in ISO 8601.
+
+    The result is an instant with its zone, or a day if no zone is known. The first valid date in *declared*, from 1990
+    to *now*, is used; the others may refine it with the time of the day, or the publisher's zone. A time without a
+    zone counts as UTC in the seconds. See `read_date` for *languages*.
+
+    If the instant is in UTC, *further* times of the page may show the publisher's zone or day, which must be
+    that of the instant in some zone.
+
+    >>> publication(["2024-05-03T16:19:08Z", "2024-05-03T18:19:08+0200"], 2e9)
+    (1714753148.0, '2024-05-03T18:19:08+02:00')
+    >>> publication(["2024-05-03", "2023-01-01"], 2e9)
+    (1714694400.0, '2024-05-03')
+    """
+    times = _read(declared, now, languages)
+    best = next(times, None)
+    if best is None:
+        return None
+    for other in times:
+        best = _more_exact(best, other)
+    day = best.when.date()
+    if best.when.tzinfo is not None and not best.when.utcoffset():
+        for other in _read(further, now, languages):
+            best = _in_its_zone(best, other)
+            day = best.when.date()
+            if best.when.utcoffset():
+                break
+            if other.precision == Precision.DAY and _may_be_on(best.when, other.when.date()):
+                day = other.when.date()
+                break
+    when, precision = best
+    if day != when.date():
+        return seconds(when), day.isoformat()
+    if precision < Precision.TIME or when.tzinfo is None:
+        return seconds(when), when.strftime(_FORMATS[precision])
+    return seconds(when), when.isoformat(timespec="seconds")
+
+
+def _read(declared: Iterable[str], now: float, languages: Sequence[str]) -> Iterator[WrittenTime]:
+    for raw in declared:
+        time = _in_range(read_date(raw, languages), now)
+        if time is not None:
+            yield time
+
+
+def _in_range(time: WrittenTime | None, now: float) -> WrittenTime | None:
+    try:
+        return time if time is not None and EARLIEST <= seconds(time.when) <= now + DAY_S else None
+    except OverflowError:  # the year 9999 in a zone behind UTC
+        return None
+
+
+def _may_be_on(when: datetime, day: date) -> bool:
+    """Return whether *when*, in UTC or without a zone, may be a time of *day* at the publisher's."""
+    if when.tzinfo is None:
+        return abs(when.date() - day) <= _ONE_DAY
+    return any((when + zone).date() == day for zone in _FARTHEST_ZONES)
+
+
+def _in_its_zone(one: WrittenTime, other: WrittenTime) -> WrittenTime:
+    """Return *one*, an instant in UTC, in the zone that *other* shows: if it is the same time, or has a zone itself."""
+    if other.when.utcoffset() and abs(other.when - one.when) <= _SAME_ZONE:
+        return one._replace(when=one.when.astimezone(other.when.tzinfo))
+    return _more_exact(one, other) if other.when.tzinfo is None else one
+
+
+def _more_exact(one: WrittenTime, other: WrittenTime) -> WrittenTime:
+    """Return *one* with the time and the zone of *other*, if both mean the same."""
+    when, also = one.when, other.when
+    if one.precision < Precision.TIME:
+        shown = _FORMATS[one.precision]
+        return other if other.precision > one.precision and also.strftime(shown) == when.strftime(shown) else one
+    if other.precision < Precision.TIME or when.utcoffset():
+        return one
+    if when.tzinfo is not None and also.utcoffset():
+        return other if also == when else one  # machines write UTC; the other zone is the local one
+    if (when.tzinfo is None) == (also.tzinfo is None):
+        return one
+    local, instant = (when, also) if when.tzinfo is None else (also, when)
+    if instant.utcoffset():
+        return other if instant.replace(tzinfo=None) == local else one
+    ahead = local.replace(tzinfo=UTC) - instant
+    half_hours, rest = divmod(ahead, timedelta(minutes=30))
+    return one._replace(when=local.replace(tzinfo=timezone(ahead))) if not rest and half_hours in _ZONES else one

@@ -1,0 +1,137 @@
+"""The known feeds and sitemaps of a news crawl, their sources, and those that were removed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from crawlers.missions.news.feeds.feed_discovery import USUAL_PLACES
+from crawlers.missions.news.stored.news_tables import DiscoveredFeed
+from crawlers.reasons import Reason
+from crawlers.urls.domains import rule_domain
+from crawlers.urls.resolution import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from crawlers.items import Page, Target
+    from crawlers.missions.news.feeds.sources import SourceOwners
+    from crawlers.store.writing.change_set import ChangeSet
+
+FIRST_PLACES = 3  # usual URLs of feeds that are tried on every site
+WORTH = 20  # documents of a domain without a feed from which the other usual URLs, half as many, are tried, too
+
+
+class FeedRegistry:
+    """The feeds of all sources. *resolve* returns the target of a base URL and a path.
+
+    *homes* are the start URLs; *known* the kinds of feeds and sitemaps by URL. The URLs *removed*, and all on
+    the sites *left_out*, are not requested. *owners* returns the source of other feeds.
+    """
+
+    def __init__(
+        self,
+        resolve: Callable[[str, str], Target],
+        homes: Iterable[str],
+        known: Mapping[str, str],
+        removed: Iterable[str],
+        left_out: Iterable[str],
+        owners: SourceOwners,
+    ) -> None:
+        self._resolve = resolve
+        self._owners = owners
+        self._homes = {resolve(url, "").key for url in homes}
+        self._kinds = {resolve(url, "").key: kind for url, kind in known.items()}
+        self._kept = set(self._kinds)  # those in the store
+        self._removed = {resolve(url, "").key for url in removed}
+        self._left_out = frozenset(left_out)
+        self._named: dict[int, str | None] = {}  # the source whose page named a feed on another host
+        self._fed: set[str] = set()  # domains of which a feed is known
+        self._searched: dict[str, str] = {}  # start URLs of the domains where feeds were searched for
+        self._documents: Counter[str] = Counter()  # of domains without a feed
+        for url in known:
+            self.add(url)
+
+    def recall(self, documents: Iterable[tuple[str, int]]) -> None:
+        """Take up how many *documents* earlier runs have stored of each site, as pairs of site and number."""
+        found: Counter[str] = Counter()
+        for site, count in documents:
+            found[rule_domain(site)] += count
+        for domain, count in found.items():  # the next document may be the one that counts
+            self._documents[domain] = max(self._documents[domain], min(count, WORTH - 1))
+
+    def is_start_page(self, key: int) -> bool:
+        """Return whether *key* is that of a start URL."""
+        return key in self._homes
+
+    def kind(self, key: int) -> str:
+        """Return the kind of poll of a URL that was not fetched yet, by its *key*; "" if it is unknown."""
+        return self._kinds.get(key, "")
+
+    def move(self, key: int, target: int) -> None:
+        """Note that the page with that *key* has moved."""
+        if key in self._homes:
+            self._homes.add(target)
+        if key in self._kinds:
+            self._kinds[target] = self._kinds[key]
+
+    def owner(self, url: str, key: int) -> str | None:
+        """Return the site of the source of a feed; None if it is unknown."""
+        return self._owners.of(site_of(url)) or self._named.get(key)
+
+    def keep(self, page: Page, key: int, kind: str, changes: ChangeSet) -> None:
+        """Add the feed *page* to *changes*, unless it is stored already."""
+        owner = None if key in self._kept else self.owner(page.url, key)
+        if owner is not None:
+            self._kept.add(key)
+            self._fed.add(rule_domain(site_of(page.url)))
+            changes.add(DiscoveredFeed(owner, page.url, kind))
+
+    def reason_against(self, key: int) -> str | None:
+        """Return why the URL with that *key* must not be requested."""
+        return Reason.FEED_REMOVED if key in self._removed else None
+
+    def add(self, url: str) -> bool:
+        """Note that there may be a feed or sitemap at *url*; return whether it may be requested."""
+        self._fed.add(rule_domain(site_of(url)))
+        return self._resolve(url, "").key not in self._removed
+
+    def of_home(self, url: str, named: Sequence[Target]) -> list[Target]:
+        """Return the possible feeds of the start URL *url*: those *named* there, else the first usual URLs."""
+        domain = rule_domain(site_of(url))
+        if named:
+            self._fed.add(domain)
+        elif domain not in self._fed and domain not in self._searched:
+            self._searched[domain] = url
+            named = [self._resolve(url, place) for place in USUAL_PLACES[:FIRST_PLACES]]
+        return self.requestable(url, named)
+
+    def of_document(self, url: str) -> list[Target]:
+        """Return the other usual URLs of feeds if the new document at *url* shows that its domain is worth them.
+
+        They are returned once in a run; those that an earlier run has tried are known to the frontier.
+        """
+        domain = rule_domain(site_of(url))
+        if domain in self._fed:
+            return []
+        self._documents[domain] += 1
+        if self._documents[domain] != WORTH:
+            return []
+        home = self._searched.get(domain, url)
+        return self.requestable(home, [self._resolve(home, place) for place in USUAL_PLACES[FIRST_PLACES:]])
+
+    def record_mention(self, key: int, site: str) -> None:
+        """Note that a page of *site* named the feed with that *key*, if nothing is known of it."""
+        self._named.setdefault(key, self._owners.of(site))
+
+    def is_owned(self, site: str) -> bool:
+        """Return whether *site* belongs to a source."""
+        return self._owners.of(site) is not None
+
+    def requestable(self, url: str, feeds: Iterable[Target]) -> list[Target]:
+        """Return those of the *feeds* named by the page at *url* that may be requested."""
+        wanted = [one for one in feeds if one.key not in self._removed and one.site not in self._left_out]
+        for target in wanted:
+            if self._owners.of(target.site) is None:
+                self.record_mention(target.key, site_of(url))
+        return wanted

@@ -1,0 +1,373 @@
+"""The decisions of a news crawl about a page: the queue slots of its links, its next visit, and its document."""
+
+from __future__ import annotations
+
+import logging
+from asyncio import sleep
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.errors import StoreError
+from crawlers.frontier.acknowledgement import redirects_to_variant
+from crawlers.frontier.values import Decision
+from crawlers.items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, QueueSlot, State
+from crawlers.missions.news.article.article_labels import ALTERNATE_URL, SURE
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
+from crawlers.missions.news.plan.next_visits import NO_LINKS, LinkSlots, NextVisits
+from crawlers.missions.news.stored.news_tables import PageLabelRow
+from crawlers.missions.news.urls.rule_learning import RuleLearning
+from crawlers.reasons import sentence
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.domains import rule_domain
+from crawlers.urls.resolution import site_of
+from crawlers.workers.link_messages import details_of, target_of, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from crawlers.frontier.values import Lease
+    from crawlers.items import Page, Target
+    from crawlers.missions.news.articles import ArticlePolicy, StoredArticle
+    from crawlers.missions.news.feeds.announcements import StoredItems
+    from crawlers.missions.news.news_sites import NewsParts, NewsSites
+    from crawlers.missions.news.stored.iterations import Iterations
+    from crawlers.missions.news.urls.requeue import LookUpResult
+    from crawlers.missions.news.urls.rule_learning import Call
+    from crawlers.store.reader_threads import Run
+    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.urls.scope import Scope
+    from crawlers.workers.link_messages import Details
+    from crawlers.workers.message_tables import Message
+
+logger = logging.getLogger(__name__)
+
+MAX_SITEMAPS = 20  # sitemaps of an index that are read before articles; the others are archives
+MAX_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
+LATE = QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)  # the slot of these
+SHARE_S = 10.0  # between two looks at the number of polls of all workers
+STEPS = 10  # of judging pages again in a second in which nothing is in flight
+
+
+class NewsPolicy(CrawlPolicy):
+    """Coordinates rules, polls, feeds, announcements and documents.
+
+    An article is fetched once more after *recheck_s* seconds; 0: never. *call* runs a function in another process.
+    """
+
+    def __init__(
+        self,
+        parts: NewsParts,
+        articles: ArticlePolicy,
+        iterations: Iterations,
+        sites: NewsSites,
+        scope: Scope,
+        recheck_s: float,
+        call: Call,
+    ) -> None:
+        self._frontier = parts.frontier
+        self.classifier = parts.classifier
+        self._requeue = parts.requeue
+        self._polls = parts.polls
+        self._feeds = parts.feeds
+        self._announcements = parts.announcements
+        self.articles = articles
+        self._iterations = iterations
+        self._sites = sites
+        self._scope = scope
+        self._learning = RuleLearning(parts, call)
+        self._visits = NextVisits(parts, recheck_s)
+        self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
+        self._share_at = 0.0
+
+    # Sites, and other workers -------------------------------------------------------------------------
+
+    def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        return self._sites.load(rows)
+
+    def close_sites(self, site_ids: Collection[int]) -> None:
+        self._sites.close(site_ids)
+
+    async def divide_work(self, others: int, run: Run, now: float) -> None:
+        """Take a part of the polls per second: that of the own polls in those of all workers."""
+        if not others:
+            self._polls.plan.set_share(1.0)
+            self._share_at = 0.0
+        elif now >= self._share_at:
+            self._share_at = now + SHARE_S
+            polls = await run(self._sites.count_polls)
+            self._polls.plan.set_share(min(1.0, max(1, len(self._polls)) / max(1, polls)))
+        await self._judge_again(run, now)
+
+    @property
+    def has_more(self) -> bool:
+        return self._requeue.has_more or self._learning.has_more
+
+    @property
+    def is_queueing(self) -> bool:
+        return self._requeue.is_queueing or self._learning.has_more
+
+    async def _judge_again(self, run: Run, now: float) -> None:
+        """Requeue and judge pages while none is in flight whose end would do that."""
+        if not self._frontier.leases:
+            await self._learning.run()
+        for _ in range(STEPS):
+            if self._frontier.leases or not self.has_more:
+                return
+            read, found = self._requeue.look_up(), None
+            if read is not None:
+                try:
+                    found = await run(read)
+                finally:
+                    self._requeue.keep(found)
+            changes = ChangeSet()
+            self._requeue.step(None, changes, now)
+            self._frontier.add((), now, changes)
+            await sleep(0)  # others may run
+
+    async def receive(self, messages: Sequence[Message], run: Run, now: float) -> Sequence[Message]:
+        """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
+        links = [_link(one) for one in messages]
+        items = [Announced(link.target, link.slot.value, "") for link in links if link.slot and link.is_announced]
+        feeds = [(link.message.source_id, link.target.key) for link in links if link.is_feed]
+        read_items = self._announcements.look_up(None, items)
+        earlier = self.articles.look_up_links(link.target for link in links)
+
+        def read() -> tuple[StoredItems, list[int | None], dict[int, str]]:
+            return (
+                read_items(),
+                earlier.read() if earlier is not None else [],
+                self._sites.names({source_id for source_id, _ in feeds}),
+            )
+
+        stored, holders, names = await run(read)
+        if earlier is not None:
+            self.articles.keep_holders(earlier, holders)
+        for source_id, key in feeds:
+            if source_id in names:
+                self._feeds.record_mention(key, names[source_id])
+        self._announcements.new_of(items, stored)
+        self._announcements.read_again(None, items, stored, now)
+        return [link.message if link.is_announced or link.is_feed else self._queued(link) for link in links]
+
+    def _queued(self, link: _Link) -> Message:
+        """Return the message of a link with the slot of its target, if that is new."""
+        is_new = link.message.target_id is None and self._frontier.new_targets([link.target], link.message.level)
+        slot = self.classifier.slot_of(link.target) if is_new else None
+        return link.message._replace(details=text_of(link.details._replace(slot=slot)))
+
+    # Pages --------------------------------------------------------------------------------------------
+
+    def reason_against(self, target: Target) -> str | None:
+        """Return why a new URL must not be fetched."""
+        return self._feeds.reason_against(target.key) or self.articles.reason_against(target)
+
+    def reason_to_skip(self, lease: Lease) -> str | None:
+        """Return why a leased URL must not be requested: it is that of a removed feed."""
+        return self._feeds.reason_against(lease.key)
+
+    def found_by_robots(self, sitemaps: list[str]) -> list[str]:
+        """Return the *sitemaps* on sites of the crawl, without removed ones."""
+        return [url for url in sitemaps if self._scope.holds(site_of(url)) and self._feeds.add(url)]
+
+    def kind(self, lease: Lease) -> str:
+        """Return the kind of poll of a lease; "" if it is none."""
+        return self._visits.kind(lease)
+
+    def is_in_feed(self, lease: Lease) -> bool:
+        """Return whether a feed announced the leased URL in this run."""
+        return lease.key in self._announcements
+
+    def is_announced(self, lease: Lease) -> bool:
+        """Return whether the leased URL was announced, or appeared on a polled page."""
+        if lease.level == 0:
+            return False
+        if lease.is_revisit and not self._polls.kind(lease.id):
+            return True  # fetched once more for that
+        return self._announcements.led_to(lease)
+
+    async def prepare(self, lease: Lease, page: Page, run: Run) -> None:
+        """Look up in the store what `decide` will need for *page*; without it `decide` waits for the store itself.
+
+        Rules that earlier pages made due are learnt first.
+        """
+        await self._learning.run()
+        targets = (target for target, _ in (*page.links, *page.cross_site_links))
+        read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(targets)
+        items = self._announced_by(lease, page)
+        read_items = self._announcements.look_up(_feed_id(lease), items) if items else None
+        read_pages = self._requeue.look_up()
+        if read_article is None and read_items is None and links is None and read_pages is None:
+            return
+
+        def read() -> tuple[_Stored, list[int | None], LookUpResult | None]:
+            stored = _Stored(read_article and read_article(), read_items and read_items())
+            return stored, links.read() if links is not None else [], read_pages and read_pages()
+
+        pages = None
+        try:
+            self._stored[lease.id], holders, pages = await run(read)
+        except StoreError:
+            return  # `decide` meets it again, and ends the crawl
+        finally:
+            if read_pages is not None:
+                self._requeue.keep(pages)
+        if links is not None:
+            self.articles.keep_holders(links, holders)
+
+    def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        article, items = self._stored.pop(lease.id, _Stored(None, None))
+        changes = ChangeSet()
+        if redirects_to_variant(lease, page):
+            self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
+            return Decision(page, changes=changes)  # the frontier requests that variant instead
+        self._requeue.add_site(lease.site_id, site_of(lease.url))
+        self._requeue.step(lease.site_id, changes, now)
+        news = page.news or News(self.kind(lease))
+        announced = self._announced_by(lease, page)
+        items = items or self._announcements.look_up(_feed_id(lease), announced)()
+        new = self._announcements.new_of(announced, items)
+        is_read = page.state is State.DONE and not page.is_unchanged
+        odds, articles = None, None
+        has_links = is_read or self._is_inaccessible_home(
+            lease, page
+        )  # the feeds of such a home page may be accessible
+        if has_links:
+            page, news = self._with_feeds(lease, page, news)
+        if is_read:
+            news = self.articles.judge(lease, page, news, changes, now, article)
+            page = replace(page, reason=page.reason or news.reason)
+            if news.outcome == NEW and (feeds := self._feeds.of_document(page.url)):
+                page, news = _with_links(page, feeds), replace(news, feeds=feeds)
+            if not lease.is_revisit and news.kind in ("", PAGE, HOME):
+                odds = self._label(lease, page, news, changes, now)
+        if not news.outcome or lease.is_revisit:
+            self._announcements.was_read(lease.key)
+        with self._requeue.repeating_changes(changes):
+            found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
+        if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
+            site, articles = site_of(page.url), found.fits
+            if self.classifier.record_listing(site, page.url, articles):
+                self._requeue.changed(rule_domain(site), changes)
+        if odds is not None:
+            changes.add(PageLabelRow(lease.id, lease.site_id, odds, now, articles))
+        page, slots = replace(page, news=news), found.slots
+        is_poll, revisit_at = False, None
+        if has_moved := self._visits.has_moved(lease, page):
+            slots = self._visits.follow_redirect(lease, page, news, changes, now)
+        elif is_read and self._visits.must_be_read_again(lease, page, news):
+            page = replace(page, etag="", last_modified="")  # so that the next response is complete
+            is_poll, revisit_at = True, now
+        else:
+            is_poll, revisit_at = self._visits.next(lease, page, news, new, found, changes, now)
+        if has_moved or (is_read and news.announces):
+            self._announcements.read_again(_feed_id(lease), new, items, now)
+        if page.state is State.DONE and news.kind in ANNOUNCERS and (news.announces or lease.queue != ARCHIVE):
+            self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
+        self._warn_of_feed(lease, page, news)
+        self._polls.warn(now)
+        self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
+        return Decision(page, slots, revisit_at, records_changes=not is_poll, changes=changes)
+
+    def _announced_by(self, lease: Lease, page: Page) -> Sequence[Announced]:
+        """Return the items of a feed; or the target of an announced page that redirects."""
+        if page.state is State.MOVED and page.moved_to is not None and self.is_announced(lease):
+            return [Announced(page.moved_to, None, "")]
+        return page.news.items if page.news is not None else ()
+
+    def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
+        """Warn of a known feed whose first poll fails; later failures raise alarms."""
+        kind, problem = self._feeds.kind(lease.key), news.problem if page.state is State.DONE else page.reason
+        if kind and problem and not lease.is_revisit and page.state is not State.MOVED:
+            logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), sentence(problem))
+
+    def _is_inaccessible_home(self, lease: Lease, page: Page) -> bool:
+        """Whether the first request for a start URL got a response that is not the page."""
+        is_inaccessible = page.state in (State.FAILED, State.REFUSED) and page.status > 0
+        return is_inaccessible and not lease.is_revisit and self._feeds.is_start_page(lease.key)
+
+    def _with_feeds(self, lease: Lease, page: Page, news: News) -> tuple[Page, News]:
+        """Return *page* and *news* with the feeds to fetch, which are also links of the page."""
+        was_read = lease.previous is not None and lease.previous.state == State.DONE
+        if self._feeds.is_start_page(lease.key) and news.kind in ("", PAGE, HOME) and not was_read:
+            feeds = self._feeds.of_home(page.url, news.feeds)
+        else:
+            nested = news.kind in ANNOUNCERS and lease.level > MAX_NESTED
+            feeds = [] if nested else self._feeds.requestable(page.url, news.feeds)
+        return _with_links(page, feeds) if feeds else page, replace(news, feeds=feeds)
+
+    def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> LinkSlots:
+        """Return the queue slots of the page's new and announced links."""
+        announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
+        announced.update(
+            (target.key, BEFORE_ARTICLES if n < MAX_SITEMAPS else LATE) for n, target in enumerate(news.feeds)
+        )
+        slots: dict[int, QueueSlot] = {}
+        links = (target for target, _ in (*page.links, *page.cross_site_links))
+        for target in self._frontier.new_targets(links, lease.level + 1):
+            slot = announced.get(target.key) or self.classifier.slot_of(target)
+            if lease.is_revisit and slot.queue == FIT:
+                slot = QueueSlot(FRESH, now)  # a link that the page did not show before has just appeared
+            slots[target.key] = slot
+        fits = sum(slot.queue in (FIT, FRESH) for slot in slots.values())
+        return LinkSlots({**announced, **slots}, len(slots), fits)
+
+    def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> float:
+        """Learn from what a page says about its URL; return the log-odds that it is an article."""
+        site = site_of(page.url)
+        odds = news.odds
+        if lease.key not in self._announcements:
+            odds = ALTERNATE_URL if news.is_alternate_url else min(odds, SURE) if news.is_variant else odds
+        if self.classifier.label(site, page.url, odds):
+            self._requeue.changed(rule_domain(site), changes)
+        self._learning.labelled(site, now)
+        return odds
+
+
+def _with_links(page: Page, feeds: Sequence[Target]) -> Page:
+    """Return *page* with links to *feeds*."""
+    here = site_of(page.url)
+    known = {target.key for target, _ in (*page.links, *page.cross_site_links)}
+    added = [(target, 1) for target in feeds if target.key not in known]
+    inside = [link for link in added if link[0].site == here]
+    across = [link for link in added if link[0].site != here]
+    return replace(page, links=[*page.links, *inside], cross_site_links=[*page.cross_site_links, *across])
+
+
+class _Stored(NamedTuple):
+    """What was looked up for a page."""
+
+    article: StoredArticle | None
+    items: StoredItems | None
+
+
+class _Link(NamedTuple):
+    """A link from a page of another worker."""
+
+    message: Message
+    details: Details
+    target: Target
+
+    @property
+    def slot(self) -> QueueSlot | None:
+        return QueueSlot(*self.details.slot) if self.details.slot is not None else None
+
+    @property
+    def is_feed(self) -> bool:
+        """Whether there may be a feed or sitemap."""
+        return self.slot is not None and self.slot.value == BEFORE_ARTICLES.value
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether a feed announced it."""
+        return self.slot is not None and self.slot.queue == FRESH and not self.is_feed
+
+
+def _link(message: Message) -> _Link:
+    details = details_of(message)
+    return _Link(message, details, target_of(message, details))
+
+
+def _feed_id(lease: Lease) -> int | None:
+    """Return the number of a page whose items may be known; None if it was never read before."""
+    return lease.id if lease.is_revisit else None

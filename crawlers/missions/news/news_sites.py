@@ -1,0 +1,122 @@
+"""What a news crawl knows of its sites: read from the store when they are opened, forgotten when they are given up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.missions.news.feeds.feed_registry import WORTH
+from crawlers.missions.news.stored import stored_polls
+from crawlers.missions.news.urls.stored_rules import rules_of_domains
+from crawlers.urls.domains import rule_domain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.missions.news.feeds.announcements import Announcements
+    from crawlers.missions.news.feeds.feed_registry import FeedRegistry
+    from crawlers.missions.news.plan.polls import Polls
+    from crawlers.missions.news.urls.requeue import Requeue
+    from crawlers.missions.news.urls.url_classifier import UrlClassifier
+    from crawlers.store.database import Database
+    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.writing.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class NewsParts:
+    """The parts of a news crawl that know its open sites, and the announcements and feeds of their pages."""
+
+    frontier: QueuedFrontier
+    classifier: UrlClassifier
+    requeue: Requeue
+    polls: Polls
+    feeds: FeedRegistry
+    announcements: Announcements
+
+
+class SeedUrls(NamedTuple):
+    """URLs that the user named, by site: keys of start URLs, feeds and sitemaps."""
+
+    homes: Mapping[str, Sequence[int]]
+    feeds: Mapping[str, Sequence[int]]
+
+
+class NewsSites:
+    """The open sites of the crawl *crawl_id*. All sites of a source are opened together, or new ones later."""
+
+    def __init__(self, database: Database, crawl_id: int, writer: Writer, parts: NewsParts, known: SeedUrls) -> None:
+        self._database = database
+        self._crawl_id = crawl_id
+        self._writer = writer
+        self._parts = parts
+        self._known = known
+        self._names: dict[int, str] = {}
+        self._domains: Counter[str] = Counter()  # how many open sites are in each domain, whatever its length
+
+    def load(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        """Read what the store knows of sites, in any thread; return the function that takes it up at a time."""
+        database, sites = self._database, [row.id for row in rows]
+        homes, feeds = (
+            [(row.id, key) for row in rows for key in keys.get(row.site, ())]
+            for keys in (self._known.homes, self._known.feeds)
+        )
+        foreign = [row.id for row in rows if not self._parts.feeds.is_owned(row.site)]
+        of_domains = rules_of_domains(database, sorted({domain for row in rows for domain in _domains(row.site)}))
+        labels, polls = stored_polls.labels_of(database, sites), stored_polls.polls_of(database, sites)
+        queued, announced = stored_polls.queued_sites(database, sites), stored_polls.announced_polls(database, sites)
+        moved = stored_polls.moved_pages(database, [*homes, *feeds])
+        wanted_again = stored_polls.removed_pages(database, feeds)
+        documents = stored_polls.documents_of(database, sites, WORTH)
+        named = stored_polls.sites_that_link(database, foreign)
+
+        def take_up(now: float) -> None:
+            parts = self._parts
+            for domain, rules in of_domains.items():
+                if not self._domains[domain]:  # else this worker knows later ones
+                    parts.classifier.replace(domain, rules)
+            for row in rows:
+                self._names[row.id] = row.site
+                self._domains.update(_domains(row.site))
+                parts.polls.plan.set_delay(row.id, row.delay_s)
+            parts.classifier.recall(labels)
+            parts.polls.recall(polls, now)
+            self._writer.submit(parts.requeue.recall(queued))
+            parts.announcements.fetch_again(announced, now)  # a run was killed before they were read as articles
+            parts.feeds.recall(documents)
+            for key, target in moved:
+                parts.feeds.move(key, target)
+            for key, site in named:
+                parts.feeds.record_mention(key, site)
+            for site, page in wanted_again:
+                parts.frontier.fetch_again(site, [page], now)
+
+        return take_up
+
+    def close(self, site_ids: Collection[int]) -> None:
+        """Forget sites that another worker may open from now on."""
+        for site_id in site_ids:
+            self._parts.polls.forget_site(site_id)
+            found = self._parts.requeue.forget(site_id)
+            name = self._names.pop(site_id, None)
+            if name is not None:
+                self._domains.subtract(_domains(name))
+            name = name or found
+            if name is not None and self._domains[rule_domain(name)] <= 0:
+                self._parts.classifier.forget_labels(rule_domain(name))
+
+    def count_polls(self) -> int:
+        """Return the number of polled pages of all workers; may be called in any thread."""
+        return stored_polls.count_polls(self._database, self._crawl_id)
+
+    def names(self, pages: Iterable[int]) -> dict[int, str]:
+        """Return the names of the sites of *pages*, by number; may be called in any thread."""
+        return stored_polls.sites_of_pages(self._database, list(pages))
+
+
+def _domains(site: str) -> list[str]:
+    """Return the domains whose rules may apply to *site*: its own, and all that it is below."""
+    parts = rule_domain(site).split(".")
+    return [".".join(parts[first:]) for first in range(len(parts))]

@@ -1,0 +1,166 @@
+"""Scores of a news crawl: URLs that look like articles come first, freshly announced ones before all others.
+
+As in Volkov's plug-ins for Nutch, a new URL has the factor s_fit if a rule classifies it as an article, else s_n; its
+score is the factor times its OPIC. The URLs of a site wait in several queues, each with its own order; `QueueShares`
+chooses between the queues.
+
+References
+----------
+.. [1] Volkov (2011), Development of algorithms for a distributed web crawler, section 4.1.
+.. [2] Apache Nutch, plug-in scoring-opic.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from crawlers.items import QueueSlot
+from crawlers.ranking.page_scores import GONE, OTHER, REVISIT, PageScores
+from crawlers.ranking.page_values import PageValues
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+
+ARCHIVE = 2  # pagination and calendars
+FIT = 3  # classified as an article by a rule
+FRESH = 4  # recently published; ordered by the time of publication
+LISTS = 5  # not an article, but probably a list of articles that were not found yet
+BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
+
+MIN_RISE = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
+_UNKNOWN = -2  # the queue of undiscovered pages
+_MIN_TIME = 1e6  # times of publication, in seconds since 1970, are larger; factors are smaller
+_INJECTED = 1.0  # Nutch's db.score.injected, the OPIC of start URLs
+# The order of pages of different sites: due pages first, then fresh ones, the latest first, then all others.
+_DUE = 2e12
+_FRESH_BASE = 1e12
+
+
+class NewsScores(PageScores):
+    """The orders `fit` and `fit*opic`: URLs by their factor, times OPIC if *weighs_links*. 21 bytes per page.
+
+    A page distributes its OPIC once, in equal parts to all pages that it links to; only waiting pages use it. Gains are
+    accumulated before they count, so that a page with k links to it is written log(k) times instead of k times; a
+    process that ends loses the accumulated gains. A fetched page may be revisited when it is due (see `revisiting`).
+    """
+
+    table = "news_score"
+    columns = ("value", "opic")
+
+    def __init__(self, *, weighs_links: bool, else_factor: float) -> None:
+        self._weighs_links = weighs_links
+        self._else_factor = else_factor
+        self._queues = PageValues(array("b", [_UNKNOWN]))
+        self._values = PageValues(array("d", [0.0]))
+        self._opic = PageValues(array("d", [0.0]))
+        self._gains = PageValues(array("f", [0.0]))  # accumulated, not yet included in `_opic`
+
+    def queued(self, page: int, slot: QueueSlot) -> None:
+        """Record that *page* waits in *slot*."""
+        self._queues[page] = slot.queue
+        self._values[page] = slot.value
+
+    def add_waiting(self, page: int, level: int) -> None:
+        """Record that *page* waits. A waiting page keeps its slot; a page that was fresh before is fresh again."""
+        if self._queues[page] < 0:
+            if self._queues[page] == _UNKNOWN:
+                self._opic[page] = 0.0 if level else _INJECTED
+            if self._values[page] > _MIN_TIME:
+                self._queues[page] = FRESH
+            else:
+                self.queued(page, QueueSlot(OTHER, self._else_factor))
+
+    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
+        """Distribute the OPIC of *page* in equal parts to *links*; return the waiting pages whose score rose."""
+        gain = self.carries(page, links, elsewhere)
+        self._queues[page] = GONE
+        if gain <= 0.0:
+            return ()
+        return [target for target in links if target != page and self._gains_by(target, gain)]
+
+    def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
+        """Return the OPIC that each link of *page* carries; a page that was fetched before distributes none."""
+        number = len(links) + elsewhere
+        if not self._weighs_links or not number or self._queues[page] == REVISIT:
+            return 0.0
+        return (self._opic[page] + self._gains[page]) / number
+
+    def received(self, page: int, carried: float, value: float) -> Collection[int]:
+        """Add the OPIC that a link *carried* to *page*; the *value* of the link does not matter."""
+        return (page,) if carried > 0.0 and self._gains_by(page, carried) else ()
+
+    def _gains_by(self, page: int, gain: float) -> bool:
+        """Let a waiting page gain OPIC; return whether its score rose."""
+        if self._queues[page] < 0:
+            return False
+        gains = self._gains[page] + gain
+        rises = gains > MIN_RISE * self._opic[page]
+        self._gains[page] = 0.0 if rises else gains
+        if rises:
+            self._opic[page] += gains
+        return rises
+
+    def revisiting(self, page: int) -> None:
+        """Record that *page* was fetched and will be revisited."""
+        self._queues[page] = REVISIT
+
+    def record_alias(self, page: int, target: int) -> Collection[int]:
+        """Record that *page* is an alias of *target*, which gets its OPIC, and its slot if that is better.
+
+        A *target* that was fetched before keeps the time of its revisit.
+        """
+        queue = self._queues[page]
+        self.remove_page(page)
+        if self._queues[target] < 0 or self._queues[target] == REVISIT or target == page:
+            return ()
+        self._opic[target] += self._opic[page] + self._gains[page]
+        if _rank(queue) > _rank(self._queues[target]) and queue != REVISIT:
+            self._queues[target] = queue
+            self._values[target] = self._values[page]
+        return (target,)
+
+    def moved_away(self, page: int) -> float:
+        """Record that *page* is an alias of a page of another worker, which gets its OPIC."""
+        carried = self._opic[page] + self._gains[page] if self._weighs_links else 0.0
+        self.remove_page(page)
+        return carried
+
+    def remove_page(self, page: int) -> None:
+        """Record that *page* will not be fetched (again)."""
+        if self._queues[page] != _UNKNOWN:
+            self._queues[page] = GONE
+
+    def score(self, page: int) -> float:
+        """Return the score of *page*, which orders pages within a queue, and sites by their best pages."""
+        queue = self._queues[page]
+        if queue == REVISIT:
+            return _DUE
+        if queue == FRESH:
+            return _FRESH_BASE + self._values[page]
+        return self._values[page] * (self._opic[page] if self._weighs_links else 1.0)
+
+    def queue(self, page: int) -> int:
+        """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH`, `LISTS` or `GONE`."""
+        return max(self._queues[page], GONE)
+
+    def record(self, page: int) -> tuple[float, ...]:
+        """Return the value in the slot of *page*, and its OPIC."""
+        return self._values[page], self._opic[page]
+
+    def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
+        """Restore a page."""
+        self._queues[page] = queue
+        self._values[page], self._opic[page] = record
+
+    def remove_pages(self, pages: Iterable[int]) -> None:
+        """Forget *pages*."""
+        for page in pages:
+            self._queues[page] = _UNKNOWN
+            self._values[page] = self._opic[page] = self._gains[page] = 0.0
+
+
+def _rank(queue: int) -> float:
+    """Return a number that is greater for a better queue."""
+    return ARCHIVE + 0.5 if queue == LISTS else queue

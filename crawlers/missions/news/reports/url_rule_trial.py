@@ -1,0 +1,196 @@
+"""Tries URL rules on what the store has: which rule decides about a URL, and what a rule would match of a site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import func, select
+
+from crawlers.items import State
+from crawlers.missions.news.article.article_labels import label
+from crawlers.missions.news.stored.news_tables import document, page_label
+from crawlers.missions.news.urls.archive_urls import is_archive
+from crawlers.missions.news.urls.rule_set import RuleSet
+from crawlers.missions.news.urls.stored_rules import stored_rules_of
+from crawlers.missions.news.urls.url_classifier import LEARNT_RULES
+from crawlers.missions.news.urls.url_prior import MAX_LABELS, UrlPrior
+from crawlers.missions.news.urls.url_tokens import target_of_url
+from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+from crawlers.reasons import Reason, code_of
+from crawlers.reports.catalogue.conditions import contains
+from crawlers.store.reading.crawl_settings import recorded
+from crawlers.store.schema.tables import page, site
+from crawlers.urls.domains import is_in_domain, rule_domain
+from crawlers.urls.resolution import site_of
+from crawlers.urls.url_expressions import UrlExpressions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.missions.news.urls.rule_learner import UrlRule
+    from crawlers.missions.news.urls.stored_rules import StoredRule
+
+SAMPLE = 20  # URLs of each kind that are shown
+# URLs that were read come first: whether they are documents is known.
+_STATES = (State.DONE, State.WAITING, State.REFUSED, State.REJECTED, State.MOVED, State.FAILED)
+
+
+class Decision(NamedTuple):
+    """What the rules of a site say about a URL."""
+
+    rules: list[StoredRule]  # those that apply to its site
+    matching: list[StoredRule]  # those that it matches, the highest weight first
+    deciding: StoredRule | None  # one that forbids, or that of the highest weight; None: it matches none
+
+
+class TrialUrl(NamedTuple):
+    """A stored URL, and whether it is known to be a document, or to be none; None: it was not read."""
+
+    url: str
+    is_document: bool | None
+
+
+class Sample:
+    """The first of some URLs, and the number of all and of their kinds; those that were not read are of neither."""
+
+    def __init__(self) -> None:
+        self.first: list[TrialUrl] = []
+        self.number = self.documents = self.others = 0
+
+    def add(self, one: TrialUrl) -> None:
+        """Count a URL."""
+        self.number += 1
+        self.documents += one.is_document is True
+        self.others += one.is_document is False
+        if len(self.first) < SAMPLE:
+            self.first.append(one)
+
+
+class Trial(NamedTuple):
+    """What a rule matches among the first URLs of some sites; if it *is_cut*, there are more that were not tried."""
+
+    matched: Sample
+    missed: Sample
+    is_cut: bool = False
+
+    @property
+    def tested(self) -> int:
+        """The number of URLs that were tried."""
+        return self.matched.number + self.missed.number
+
+    @property
+    def precision(self) -> float | None:
+        """The share of documents among the URLs that match and were read; None if there are none."""
+        read = self.matched.documents + self.matched.others
+        return self.matched.documents / read if read else None
+
+    @property
+    def is_good(self) -> bool | None:
+        """Whether the rule should be kept; False: forbid what it matches; None: nothing that it matches was read."""
+        return None if self.precision is None else self.precision >= 0.5
+
+
+def rules_at(connection: Connection, site: str) -> list[StoredRule]:
+    """Return the rules that a crawl applies to URLs of *site*, scheme://host[:port]: the highest weight first."""
+    domain = rule_domain(site)
+    parts = domain.split(".")
+    by_domain: dict[str, list[StoredRule]] = {}
+    for stored in stored_rules_of(connection, [".".join(parts[first:]) for first in range(len(parts))]):
+        by_domain.setdefault(stored.domain, []).append(stored)
+    known = RuleSet()
+    by_rule: dict[UrlRule, StoredRule] = {}
+    for name in sorted(by_domain, key=len):  # of equal rules, that of the nearest domain counts
+        known.replace(name, [stored.rule for stored in by_domain[name]])
+        by_rule |= {stored.rule: stored for stored in by_domain[name]}
+    return [by_rule[rule] for rule in known.rules_of(domain)]
+
+
+def decision(connection: Connection, url: str) -> Decision:
+    """Return which rule decides about *url*, an absolute one. Raises `ConfigError` if a stored rule is invalid."""
+    name = site_of(url)
+    rules = rules_at(connection, name)
+    found = UrlExpressions([stored.rule.regex for stored in rules]).matching(target_of_url(url))
+    matching = sorted((rules[index] for index in found), key=lambda stored: -stored.rule.weight)
+    if not matching:
+        return Decision(rules, [], None)
+    return Decision(rules, matching, matching[-1] if matching[-1].rule.weight == 0 else matching[0])
+
+
+def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
+    """Return the probability by the prior that *url*, an absolute one, is an article; None if the crawl has no prior.
+
+    It is that of the labels of its domain; what other domains of the crawl taught, which counts little, is left out.
+    As in the crawl, it is 0 for URLs of archives.
+    """
+    if recorded(connection, crawl_id, "NEWS_RULES") != {"NEWS_RULES": LEARNT_RULES}:
+        return None
+    if is_archive(url):
+        return 0.0
+    domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights(OF_URLS))
+    for labelled, odds in _labels_of(connection, crawl_id, domain):
+        if (found := label(odds)) is not None:
+            prior.label(domain, target_of_url(labelled), found.is_article, found.weight)
+        if prior.labels(domain) == MAX_LABELS:
+            break
+    return prior.probability(domain, target_of_url(url))
+
+
+def _labels_of(connection: Connection, crawl_id: int, domain: str) -> Iterator[tuple[str, float]]:
+    """Yield (URL, odds) of the labelled pages of the sites of *domain*, oldest first."""
+    similar = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id, contains(site.c.site, domain))
+    site_ids = [site_id for site_id, name in connection.execute(similar) if rule_domain(name) == domain]
+    labels = (
+        select(page.c.url, page_label.c.odds)
+        .join(page, page.c.id == page_label.c.page_id)
+        .where(page_label.c.site_id.in_(site_ids))
+        .order_by(page_label.c.page_id)
+    )
+    with connection.execute(labels.execution_options(yield_per=MAX_LABELS)) as rows:
+        yield from ((url, odds) for url, odds in rows)
+
+
+def trial(
+    connection: Connection,
+    site_ids: Sequence[int],
+    expressions: UrlExpressions,
+    most: int,
+    is_over: Callable[[], bool],
+) -> Trial:
+    """Try one rule on at most *most* URLs of the sites with these numbers, until the time *is_over*.
+
+    RE2 takes time by the length of a URL, milliseconds at worst. Raises `MemoryError` if it needs too much memory.
+    """
+    found = Trial(Sample(), Sample())
+    for number, tried in enumerate(_stored(connection, site_ids, most + 1)):
+        if number == most or is_over():
+            return found._replace(is_cut=True)
+        (found.matched if expressions.matching(target_of_url(tried.url)) else found.missed).add(tried)
+    return found
+
+
+def latest_sites(connection: Connection, domain: str) -> list[int]:
+    """Return the numbers of the sites of *domain* in their latest crawls."""
+    latest = connection.execute(select(func.max(site.c.id), site.c.site).group_by(site.c.site))
+    return [site_id for site_id, name in latest if is_in_domain(name, domain)]
+
+
+def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Iterator[TrialUrl]:
+    left = most
+    for state in _STATES:
+        for site_id in site_ids:
+            statement = (
+                select(page.c.url, page.c.reason, document.c.page_id)
+                .outerjoin(document, document.c.page_id == page.c.id)
+                .where(page.c.site_id == site_id, page.c.state == int(state))
+                .order_by(page.c.level, page.c.id)
+                .limit(left)
+            )
+            for url, reason, number in connection.execute(statement):
+                left -= 1
+                is_earlier = code_of(reason) is Reason.STORED_EARLIER
+                is_document = number is not None or is_earlier
+                yield TrialUrl(url, is_document if is_document or state is State.DONE else None)
+            if not left:
+                return

@@ -1,0 +1,1 @@
+"""The tables of news crawls, and the statements about them. Begin with `news_tables`."""

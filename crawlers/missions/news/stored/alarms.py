@@ -1,0 +1,178 @@
+"""Checks the sources of a news crawl in the store, and stores the resulting alarms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import case, func, select, text
+
+from crawlers.items import ANNOUNCERS, POLLED_LISTS, State
+from crawlers.missions.news.plan.alarm_rules import (
+    DAY_S,
+    UNREACHABLE,
+    Alarm,
+    Failing,
+    Limits,
+    Pause,
+    SiteHealth,
+    alarms_of,
+    longest_silence_s,
+)
+from crawlers.missions.news.stored.news_tables import EndedAlarm, RaisedAlarm, alarm, document, feed, poll
+from crawlers.ranking.page_scores import REVISIT
+from crawlers.reasons import COPIES
+from crawlers.store.schema.score_tables import news_score
+from crawlers.store.schema.tables import crawl, page, seed, site
+from crawlers.store.writing.change_set import ChangeSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from crawlers.store.database import Database
+
+LATEST = 50  # documents of a site from which its rate of publication is estimated
+
+# The time of publication of an article, but not later than it was stored.
+_APPEARED = case((document.c.published_at < document.c.stored_at, document.c.published_at), else_=document.c.stored_at)
+
+# Pages that look like articles but are not documents, nor copies of one; the reason of a poll is an error.
+_IS_COPY = " OR ".join(f"reason LIKE '{code} %'" for code in sorted(COPIES))
+_FAILED = text(
+    "SELECT site_id, reason FROM page "  # noqa: S608 - codes of ours
+    "WHERE fetched_at > :since AND state = 1 AND reason IS NOT NULL "  # as in the index page_without_document
+    f"AND NOT ({_IS_COPY}) "
+    "AND NOT EXISTS (SELECT 1 FROM poll WHERE poll.page_id = page.id)"
+)
+
+
+class AlarmRow(NamedTuple):
+    """A stored alarm."""
+
+    crawl: str  # name
+    kind: str
+    subject: str
+    message: str
+    raised_at: float
+    ended_at: float | None
+
+
+class Check(NamedTuple):
+    """The result of a check: raised, ended and open alarms; *changes* has the rows of the raised and ended ones."""
+
+    raised: list[Alarm]
+    ended: list[Alarm]
+    open: list[Alarm]
+    changes: ChangeSet
+
+
+def check(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Check:
+    """Check a crawl at *now*. The changes of the previous check must be committed. Raises `StoreError`."""
+    with database.read() as connection:
+        failing = [*_feeds(connection, crawl_id), *_sources(connection, crawl_id)]
+        found = alarms_of(failing, _sites(connection, crawl_id, limits, now), limits, now, pause)
+        known = open_alarms(connection, crawl_id)
+    now_open = {(one.kind, one.subject) for one in found}
+    before = {(one.kind, one.subject) for one in known.values()}
+    raised = [one for one in found if (one.kind, one.subject) not in before]
+    over = {number: one for number, one in known.items() if (one.kind, one.subject) not in now_open}
+    changes = ChangeSet(*(RaisedAlarm(crawl_id, *one, now) for one in raised))
+    changes.add(*(EndedAlarm(number, now) for number in over))
+    return Check(raised, list(over.values()), found, changes)
+
+
+def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
+    """Return the open alarms of a crawl, by number."""
+    statement = select(alarm.c.id, alarm.c.kind, alarm.c.subject, alarm.c.message).where(
+        alarm.c.crawl_id == crawl_id, alarm.c.ended_at.is_(None)
+    )
+    return {number: Alarm(*rest) for number, *rest in connection.execute(statement.order_by(alarm.c.id))}
+
+
+def list_alarms(database: Database) -> list[AlarmRow]:
+    """Return the alarms of all crawls, in the order in which they were raised."""
+    statement = select(crawl.c.name, *(alarm.c[name] for name in AlarmRow._fields[1:]))
+    rows = database.rows(statement.join(crawl, crawl.c.id == alarm.c.crawl_id).order_by(alarm.c.id))
+    return [AlarmRow(*row) for row in rows]
+
+
+# The time of the last success: a page whose revisits fail keeps its state and the time of its download.
+_LAST_SUCCESS = case((page.c.state == int(State.DONE), page.c.fetched_at), else_=page.c.state_at)
+
+
+def _of(crawl_id: int) -> ColumnElement[bool]:
+    """Return the condition for the sites that the latest run of a crawl includes."""
+    return (site.c.crawl_id == crawl_id) & site.c.is_open
+
+
+def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
+    """Return the failing feeds."""
+    fails = poll.c.failures > 0
+    since = case((~fails, poll.c.newest_at), else_=_LAST_SUCCESS)
+    statement = (
+        select(page.c.url, since, poll.c.problem)
+        .join(poll, poll.c.page_id == page.c.id)
+        .join(news_score, news_score.c.page_id == page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_(ANNOUNCERS))
+        .where(fails | poll.c.problem.is_not(None))
+        .order_by(page.c.url)
+    )
+    return [Failing(url, began, problem or "") for url, began, problem in connection.execute(statement)]
+
+
+def _sources(connection: Connection, crawl_id: int) -> list[Failing]:
+    """Return the sources whose start URLs and feeds, on any host, all fail, since the last success of any of them."""
+    statement = (
+        select(seed.c.site, func.max(_LAST_SUCCESS), func.max(poll.c.problem))
+        .select_from(poll)
+        .join(page, page.c.id == poll.c.page_id)
+        .join(news_score, news_score.c.page_id == page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .outerjoin(feed, feed.c.url == page.c.url)
+        .join(seed, seed.c.id == func.coalesce(feed.c.seed_id, site.c.seed_id))
+        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_(POLLED_LISTS))
+        .group_by(seed.c.site)
+        .having(func.min(poll.c.failures) > 0)
+        .order_by(seed.c.site)
+    )
+    rows = connection.execute(statement)
+    return [Failing(name, began, problem or "", UNREACHABLE) for name, began, problem in rows]
+
+
+def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) -> Iterator[SiteHealth]:
+    day = now - DAY_S
+    names = connection.execute(select(site.c.id, site.c.site).where(_of(crawl_id)).order_by(site.c.site))
+    failed: dict[int, tuple[int, str]] = {}
+    # Grouped here, because SQLite would read all pages to group them.
+    for number, reason in connection.execute(_FAILED, {"since": day}):
+        failures, example = failed.get(number, (0, ""))
+        failed[number] = failures + 1, max(example, reason)
+    polls = _polls(connection, crawl_id)
+    for number, name in names.all():
+        latest = select(_APPEARED).where(document.c.site_id == number).order_by(document.c.stored_at.desc())
+        published = list(connection.execute(latest.limit(LATEST)).scalars())
+        stored = connection.execute(
+            select(func.count()).where(document.c.site_id == number, document.c.stored_at > day)
+        ).scalar_one()
+        if published and max(published) < now - limits.silent_s:
+            # The latest documents may be from the archive of the site.
+            began = now - longest_silence_s(published, limits.silent_s)
+            fresh = select(func.max(_APPEARED)).where(document.c.site_id == number, document.c.stored_at > began)
+            newest = connection.execute(fresh).scalar()
+            published += [newest] if newest is not None and newest > max(published) else []
+        discovered_at, responded_at = polls.get(number, (None, None))
+        failures, reason = failed.get(number, (0, ""))
+        yield SiteHealth(name, published, failures, reason, stored, discovered_at, responded_at)
+
+
+def _polls(connection: Connection, crawl_id: int) -> dict[int, tuple[Any, Any]]:
+    responded_at = func.max(case((poll.c.failures == 0, poll.c.polled_at)))
+    statement = (
+        select(poll.c.site_id, func.max(poll.c.newest_at), responded_at)
+        .join(site, site.c.id == poll.c.site_id)
+        .where(_of(crawl_id))
+        .group_by(poll.c.site_id)
+    )
+    return {number: (newest_at, answered) for number, newest_at, answered in connection.execute(statement)}

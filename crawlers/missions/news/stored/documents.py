@@ -1,0 +1,96 @@
+"""Turns articles into documents, and documents that changed into versions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from crawlers.missions.news.stored.news_tables import DocumentRow, DocumentVersionRow, document, feed_item
+from crawlers.store.schema.tables import site
+
+if TYPE_CHECKING:
+    from crawlers.items import Article, DocumentFingerprint
+    from crawlers.store.database import Database
+    from crawlers.store.writing.change_set import ChangeSet
+
+
+def stored_document(database: Database, page_id: int) -> DocumentRow | None:
+    """Return the document on a page; None if the page is not a document."""
+    rows = database.rows(select(document).where(document.c.page_id == page_id))
+    return DocumentRow(*rows[0]) if rows else None
+
+
+def earliest_announcement(database: Database, key: int) -> float | None:
+    """Return when feeds say that the page with the URL key *key* was published; None if none does."""
+    earliest: float | None = database.scalar(select(func.min(feed_item.c.published_at)).where(feed_item.c.key == key))
+    return earliest
+
+
+def add_document(
+    changes: ChangeSet,
+    page_id: int,
+    site_id: int,
+    url: str,
+    article: Article,
+    fingerprint: DocumentFingerprint,
+    now: float,
+    previous: DocumentRow | None,
+) -> DocumentRow | None:
+    """Add the rows of a page's document to *changes*; return its row, or None if it did not change.
+
+    The *previous* content is stored as a version.
+    """
+    text_hash = fingerprint.text_hash
+    version, stored_at, changed_at = 1, now, None
+    if previous is not None:
+        if previous.text_hash == text_hash and previous.title == article.title:
+            return None
+        version, stored_at, changed_at = previous.version + 1, previous.stored_at, now
+        since = previous.changed_at or previous.stored_at
+        kept = (page_id, previous.version, previous.title, previous.text, previous.published_at, since)
+        changes.add(DocumentVersionRow(*kept))
+    new = DocumentRow(
+        page_id,
+        site_id,
+        url,
+        article.canonical_url or None,
+        article.title,
+        article.text,
+        article.published_at,
+        article.published or None,
+        json.dumps(article.authors, ensure_ascii=False),
+        article.section or None,
+        article.language or None,
+        article.image or None,
+        article.extractor,
+        text_hash,
+        version,
+        stored_at,
+        changed_at,
+        article.description or None,
+        json.dumps(article.keywords, ensure_ascii=False) if article.keywords else None,
+        article.modified_at,
+        article.modified or None,
+        article.is_free,
+    )
+    changes.add(new)
+    return new
+
+
+def has_earlier_documents(database: Database, crawl_id: int) -> bool:
+    """Return whether the store has a document of another crawl."""
+    others = select(document.c.page_id).join(site, site.c.id == document.c.site_id).where(site.c.crawl_id != crawl_id)
+    return bool(database.rows(others.limit(1)))
+
+
+def count_documents(database: Database, crawl_id: int) -> int:
+    """Return the number of documents of a crawl."""
+    statement = (
+        select(func.count())
+        .select_from(document)
+        .join(site, site.c.id == document.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+    )
+    return int(database.scalar(statement))

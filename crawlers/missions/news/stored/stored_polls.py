@@ -1,0 +1,263 @@
+"""Reads the scheduled pages of a news crawl from the store."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Select, exists, func, or_, select, text
+
+from crawlers.items import ARTICLE, PAGE, State
+from crawlers.missions.news.article.article_labels import StoredLabel
+from crawlers.missions.news.stored.news_tables import PollRow, document, feed, feed_item, page_label, poll
+from crawlers.ranking.page_scores import GONE, REVISIT
+from crawlers.reasons import COPIES, Reason, code_of
+from crawlers.store.schema.score_tables import news_score
+from crawlers.store.schema.tables import link, page, seed, site
+from crawlers.store.streaming import among
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from sqlalchemy import ColumnElement, FromClause
+
+    from crawlers.store.database import Database
+
+_FETCHED = (State.DONE, State.REFUSED, State.FAILED)
+# The JSON rows drive the join, so each includes one index look-up.
+_WANTED = {
+    "sqlite": """
+        json_each(:wanted) AS w CROSS JOIN page AS p
+        ON p.site_id = json_extract(w.value, '$[0]') AND p.key = json_extract(w.value, '$[1]')""",
+    "postgresql": """
+        jsonb_array_elements(CAST(:wanted AS jsonb)) AS w(value) JOIN page AS p
+        ON p.site_id = CAST(w.value->>0 AS integer) AND p.key = CAST(w.value->>1 AS bigint)""",
+}
+_GONE = f"""
+    SELECT site.site, p.id, p.reason, p.fetched_at FROM {{wanted}}
+    JOIN site ON site.id = p.site_id JOIN news_score AS s ON s.page_id = p.id
+    WHERE s.queue = {GONE} AND p.state <> {int(State.MOVED)} ORDER BY p.id"""  # noqa: S608 - constants of ours
+
+_MOVED = f"""
+    SELECT p.key, t.site_id, t.key FROM {{wanted}} JOIN page AS t ON t.id = p.moved_to
+    WHERE p.state = {int(State.MOVED)}"""  # noqa: S608
+
+
+class QueuedSite(NamedTuple):
+    """A site of a news crawl, and the URL rules by which its waiting pages are queued."""
+
+    id: int
+    name: str
+    rules: str | None  # fingerprint; None = the pages are not yet queued by today's rules
+    has_pages: bool  # whether any page waits or was read
+
+
+def polls_of(database: Database, sites: Collection[int]) -> list[PollRow]:
+    """Return the scheduled pages of *sites*, given by number."""
+    statement = (
+        select(*poll.c)
+        .join(news_score, news_score.c.page_id == poll.c.page_id)
+        .where(news_score.c.queue == REVISIT, among(poll.c.site_id, sites))
+        .order_by(poll.c.page_id)
+    )
+    return [PollRow(*row) for row in database.rows(statement)]
+
+
+def count_polls(database: Database, crawl_id: int) -> int:
+    """Return the number of polled pages of a crawl, whichever worker polls them, without articles."""
+    statement = (
+        select(func.count())
+        .select_from(poll)
+        .join(site, site.c.id == poll.c.site_id)
+        .join(news_score, news_score.c.page_id == poll.c.page_id)
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind != ARTICLE, news_score.c.queue == REVISIT)
+    )
+    return int(database.scalar(statement))
+
+
+def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[int]:
+    """Return those of *keys* whose items the feed announced before."""
+    is_known = (feed_item.c.feed_id == feed_id, among(feed_item.c.key, keys))
+    return set(database.scalars(select(feed_item.c.key).where(*is_known)))
+
+
+class UnreadArticle(NamedTuple):
+    """An announced page that was fetched before, but is neither a document nor a copy of one."""
+
+    site: str
+    key: int
+    page_id: int
+    reason: str | None
+    fetched_at: float | None
+    waits: bool = False  # it waits to be fetched
+
+
+def pages_without_document(database: Database, crawl_id: int, name: str, keys: Collection[int]) -> list[UnreadArticle]:
+    """Return the pages of the site *name* with these *keys* that were fetched without becoming documents or copies.
+
+    A page that redirects is represented by the page that its redirects end at, even if that waits.
+    """
+    columns = (site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at, page.c.state, page.c.moved_to)
+    pages = select(*columns, document.c.page_id.label("document")).join(site, site.c.id == page.c.site_id)
+    pages = pages.outerjoin(document, document.c.page_id == page.c.id).where(site.c.crawl_id == crawl_id)
+    found: dict[int, UnreadArticle] = {}
+    followed: set[int] = set()
+    with database.read() as connection:
+        rows = connection.execute(pages.where(site.c.site == name, among(page.c.key, keys))).all()
+        is_target = False
+        while rows:
+            for row in rows:
+                waits = row.state == State.WAITING and is_target  # others wait as announced
+                is_unread = waits or row.state in _FETCHED
+                is_copy = code_of(row.reason) in COPIES
+                if is_unread and row.document is None and not is_copy:
+                    found[row.id] = UnreadArticle(row.site, row.key, row.id, row.reason, row.fetched_at, waits)
+            targets = {row.moved_to for row in rows if row.state == State.MOVED} - followed
+            followed |= targets
+            rows = connection.execute(pages.where(among(page.c.id, targets))).all() if targets else []
+            is_target = True
+    return [found[page_id] for page_id in sorted(found)]
+
+
+def announced_polls(database: Database, sites: Collection[int]) -> list[UnreadArticle]:
+    """Return the polled pages of *sites* that were announced, and that were not read as articles.
+
+    A feed announced them directly, or by a redirect from one of *sites*.
+    """
+    return [UnreadArticle(*row) for row in database.rows(_announced_polls(sites))]
+
+
+def _announced_polls(sites: Collection[int]) -> Select[*tuple[Any, ...]]:
+    source = page.alias()
+    redirects = select(source.c.moved_to).where(
+        among(source.c.site_id, sites), source.c.state == int(State.MOVED), _is_announced(source)
+    )
+    return (
+        select(site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at)
+        .join(poll, poll.c.page_id == page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .outerjoin(document, document.c.page_id == page.c.id)
+        .where(
+            among(poll.c.site_id, sites),
+            poll.c.kind == PAGE,
+            document.c.page_id.is_(None),
+            func.coalesce(page.c.reason, "") == "",
+            or_(_is_announced(page), page.c.id.in_(redirects)),
+        )
+        .order_by(page.c.id)
+    )
+
+
+def _is_announced(of: FromClause) -> ColumnElement[bool]:
+    return exists().where(feed_item.c.key == of.c.key)
+
+
+def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]:
+    """Return *sites*, given by number."""
+    waits, was_read = (
+        exists().where(page.c.site_id == site.c.id, page.c.state == int(state)) for state in (State.WAITING, State.DONE)
+    )
+    statement = select(site.c.id, site.c.site, site.c.rules, or_(waits, was_read)).order_by(site.c.id)
+    return [QueuedSite(*row) for row in database.rows(statement.where(among(site.c.id, sites)))]
+
+
+class UnjudgedPage(NamedTuple):
+    """A page that was read, and whose article was not looked for."""
+
+    page_id: int
+    url: str
+    reason: str | None
+    fetched_at: float | None
+
+
+def unjudged_pages(database: Database, site_id: int, after: int, most: int) -> list[UnjudgedPage]:
+    """Return the next *most* pages of a site behind page *after* that were read without their article being looked for.
+
+    Home pages, feeds and pages that will be fetched soon are none of them.
+    """
+    statement = (
+        select(page.c.id, page.c.url, page.c.reason, page.c.fetched_at)
+        .join(news_score, news_score.c.page_id == page.c.id)
+        .outerjoin(document, document.c.page_id == page.c.id)
+        .outerjoin(poll, poll.c.page_id == page.c.id)
+        .where(
+            page.c.site_id == site_id,
+            page.c.id > after,
+            page.c.level > 0,
+            page.c.state == int(State.DONE),
+            document.c.page_id.is_(None),
+            func.coalesce(page.c.reason, "").in_(["", Reason.UNSURE]),
+            or_(news_score.c.queue == GONE, poll.c.kind == PAGE),
+        )
+        .order_by(page.c.id)
+        .limit(most)
+    )
+    return [UnjudgedPage(*row) for row in database.rows(statement)]
+
+
+def sites_of_pages(database: Database, pages: Collection[int]) -> dict[int, str]:
+    """Return the names of the sites of *pages*, by the number of the page."""
+    statement = select(page.c.id, site.c.site).join(site, site.c.id == page.c.site_id)
+    return {page_id: name for page_id, name in database.rows(statement.where(among(page.c.id, pages)))}
+
+
+def sites_that_link(database: Database, sites: Collection[int]) -> list[tuple[int, str]]:
+    """Return the key of each page of *sites* to which another site links, and that site; the first link comes first."""
+    source, its = page.alias("source"), site.alias("its")
+    statement = (
+        select(page.c.key, its.c.site)
+        .join(link, link.c.target_id == page.c.id)
+        .join(source, source.c.id == link.c.source_id)
+        .join(its, its.c.id == source.c.site_id)
+        .where(source.c.site_id != page.c.site_id, among(page.c.site_id, sites))
+        .order_by(link.c.source_id)
+    )
+    return [(key, name) for key, name in database.rows(statement)]
+
+
+def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[str]:
+    """Return the URLs of the feeds that a person disabled, and of those whose source's site the crawl excludes."""
+    statement = select(feed.c.url, feed.c.enabled, seed.c.site).join(seed, seed.c.id == feed.c.seed_id)
+    rows = database.rows(statement.order_by(feed.c.id))
+    return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]
+
+
+def removed_pages(
+    database: Database, wanted: Collection[tuple[int, int]]
+) -> list[tuple[str, tuple[int, str | None, float | None]]]:
+    """Return those of the pages *wanted*, given as (site number, key), that are gone, except redirects.
+
+    Each is (site, (page number, reason, time of its download)).
+    """
+    statement = text(_GONE.format(wanted=_WANTED[database.engine.dialect.name]))
+    return [(name, (*page,)) for name, *page in database.rows(statement, wanted=json.dumps(list(wanted)))]
+
+
+def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Follow the redirects of *wanted*, pages given as (site number, key); return (key, target's key) of each hop."""
+    statement = text(_MOVED.format(wanted=_WANTED[database.engine.dialect.name]))
+    found: dict[int, int] = {}
+    while wanted := [one for one in wanted if one[1] not in found]:
+        rows = database.rows(statement, wanted=json.dumps(wanted))
+        found.update((key, target) for key, _, target in rows)
+        wanted = [(site_id, target) for _, site_id, target in rows]
+    return list(found.items())
+
+
+def labels_of(database: Database, sites: Collection[int]) -> list[StoredLabel]:
+    """Return the labels of the pages of *sites*, oldest first."""
+    statement = (
+        select(site.c.site, page.c.url, page_label.c.odds, page_label.c.articles, page_label.c.labelled_at)
+        .select_from(page_label)
+        .join(page, page.c.id == page_label.c.page_id)
+        .join(site, site.c.id == page_label.c.site_id)
+        .order_by(func.coalesce(page_label.c.labelled_at, 0.0), page_label.c.page_id)
+    )
+    return [StoredLabel(*row) for row in database.rows(statement.where(among(page_label.c.site_id, sites)))]
+
+
+def documents_of(database: Database, sites: Collection[int], most: int) -> list[tuple[str, int]]:
+    """Return how many documents each of *sites* has, given by number; at most *most* are counted."""
+    some_of = select(document.c.page_id).where(document.c.site_id == site.c.id).limit(most).correlate(site).subquery()
+    statement = select(site.c.site, select(func.count()).select_from(some_of).scalar_subquery()).order_by(site.c.id)
+    return [(name, count) for name, count in database.rows(statement.where(among(site.c.id, sites)))]

@@ -1,0 +1,184 @@
+"""Moves waiting pages to other queue slots when URL rules change, and has read ones judged again, some at a time."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.frontier.values import BEFORE_ALL
+from crawlers.store.schema.tables import SiteRules
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.domains import rule_domain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.values import Position, QueueEntry
+    from crawlers.missions.news.stored.stored_polls import QueuedSite
+    from crawlers.missions.news.urls.rejudging import Rejudging, UnjudgedBatch
+    from crawlers.missions.news.urls.url_classifier import UrlClassifier
+    from crawlers.store.writing.writer import Writer
+
+
+class PageBatch(NamedTuple):
+    """Some pages of a site that wait."""
+
+    site_id: int
+    changes: int  # how often rules had changed when they were looked up
+    pages: Sequence[QueueEntry]
+
+
+class LookUpResult(NamedTuple):
+    """The result of a look-up: pages that wait, and pages that were read."""
+
+    waiting: PageBatch | None
+    unjudged: UnjudgedBatch | None
+
+
+class Requeue:
+    """Requeues the waiting pages in *frontier* by the rules of *classifier*; those that were read go to *rejudging*.
+
+    The pages are looked up in another thread, when *commits*, the writer, has committed those that were found by
+    earlier rules. The store has the fingerprint of the rules by which the pages of each site were queued and judged. So
+    a run continues what an earlier one left unfinished, and notices rules that a person changed in between.
+    """
+
+    def __init__(
+        self, classifier: UrlClassifier, frontier: QueuedFrontier, rejudging: Rejudging, commits: Writer
+    ) -> None:
+        self._classifier = classifier
+        self._commits = commits
+        self._changes = 0  # of rules, and of the sites
+        self._noted: list[dict[str, None]] = []  # domains whose rules changed, for each open `repeating_changes`
+        self._is_reading = False  # one look-up at a time
+        self._waiting: PageBatch | None = None  # to be requeued by the next step
+        self.rejudging = rejudging
+        self._frontier = frontier
+        self._names: dict[int, str] = {}  # of sites
+        self._domains: dict[str, list[int]] = {}  # sites by host
+        self._unfinished: dict[int, Position] = {}  # the position to continue from, by site
+
+    def recall(self, sites: Iterable[QueuedSite]) -> ChangeSet:
+        """Restore the *sites* of earlier runs; return the rows to write before the first `step`."""
+        changes = ChangeSet()
+        for site_id, name, rules, has_pages in sites:
+            self.add_site(site_id, name)
+            now = self._classifier.fingerprint(name)
+            if rules == now:
+                continue
+            changes.add(SiteRules(site_id, None if has_pages else now))
+            if has_pages:
+                self._unfinished[site_id] = BEFORE_ALL
+        return changes
+
+    def add_site(self, site_id: int, name: str) -> None:
+        """Requeue the pages of a site, called *name*, when its rules change."""
+        if site_id not in self._names:
+            self._names[site_id] = name
+            self._domains.setdefault(rule_domain(name), []).append(site_id)
+
+    def forget(self, site_id: int) -> str | None:
+        """Forget a site, which another worker requeues from now on; return its name, None if it is unknown."""
+        self._forget_look_up()
+        self._unfinished.pop(site_id, None)
+        self.rejudging.forget(site_id)
+        name = self._names.pop(site_id, None)
+        if name is not None:
+            self._domains[rule_domain(name)].remove(site_id)
+        return name
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `step` has anything left to do."""
+        return bool(self._unfinished) or self.rejudging.has_more
+
+    @property
+    def is_queueing(self) -> bool:
+        """Whether `step` has anything to do even if no page is fetched before."""
+        return bool(self._unfinished) or self.rejudging.is_queueing
+
+    @contextmanager
+    def repeating_changes(self, changes: ChangeSet) -> Iterator[None]:
+        """Requeue the sites of domains whose rules change meanwhile once more at the end, as `changed` does.
+
+        URLs that get their slots meanwhile, and are written with *changes*, may have them by the rules before.
+        """
+        noted: dict[str, None] = {}
+        self._noted.append(noted)
+        try:
+            yield
+        finally:
+            self._noted = [other for other in self._noted if other is not noted]
+        for domain in noted:
+            self.changed(domain, changes)
+
+    def changed(self, domain: str, changes: ChangeSet) -> None:
+        """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
+        self._forget_look_up()
+        for noted in self._noted:
+            noted[domain] = None
+        below = f".{domain}"
+        for name, sites in self._domains.items():
+            if name == domain or name.endswith(below):
+                self._unfinished.update(dict.fromkeys(sites, BEFORE_ALL))
+                changes.add(*(SiteRules(site_id, None) for site_id in sites))
+
+    def _forget_look_up(self) -> None:
+        self._changes += 1
+        self._waiting = None
+
+    def look_up(self) -> Callable[[], LookUpResult] | None:
+        """Return the query for what the next `step` needs, which may run in any thread; None if it needs nothing.
+
+        Its result goes to `keep`, without which there is no further query.
+        """
+        read_waiting, read_unjudged = self._look_up_waiting(), self.rejudging.look_up()
+        if read_waiting is None and read_unjudged is None:
+            return None
+        return lambda: LookUpResult(read_waiting and read_waiting(), read_unjudged and read_unjudged())
+
+    def _look_up_waiting(self) -> Callable[[], PageBatch] | None:
+        if not self._unfinished or self._is_reading or self._waiting is not None:
+            return None
+        self._is_reading = True
+        site_id, after = next(iter(self._unfinished.items()))
+        # URLs that are found from now on get their slots by the same rules: see `repeating_changes`.
+        submitted = self._commits.submitted if after == BEFORE_ALL else 0
+        return partial(self._read, site_id, self._changes, self._frontier.waiting(site_id, after), submitted)
+
+    def _read(self, site_id: int, changes: int, read: Callable[[], Sequence[QueueEntry]], submitted: int) -> PageBatch:
+        self._commits.wait_for(submitted)
+        return PageBatch(site_id, changes, read())
+
+    def keep(self, found: LookUpResult | None) -> None:
+        """Take up the result of a look-up; None if it failed."""
+        if found is None or found.waiting is not None:
+            self._is_reading = False
+        if found is not None and found.waiting is not None and found.waiting.changes == self._changes:
+            self._waiting = found.waiting
+        if found is None or found.unjudged is not None:
+            self.rejudging.keep(found and found.unjudged)
+
+    def step(self, page_site: int | None, changes: ChangeSet, now: float) -> None:
+        """Requeue the pages that were looked up, after a download of *page_site*, if there was one.
+
+        The row of a site is added to *changes* when all of its pages are requeued and judged.
+        """
+        if self._waiting is not None:
+            (site_id, _, pages), self._waiting = self._waiting, None
+            name = self._names[site_id]
+            reached = self._frontier.requeue(name, pages, self._classifier.slot, now)
+            if reached is not None:
+                self._unfinished[site_id] = reached
+            else:
+                del self._unfinished[site_id]
+                if not self.rejudging.begin(site_id, name):
+                    self._finish(site_id, changes)
+        for site_id in self.rejudging.step(page_site, now):
+            if site_id not in self._unfinished:
+                self._finish(site_id, changes)
+
+    def _finish(self, site_id: int, changes: ChangeSet) -> None:
+        changes.add(SiteRules(site_id, self._classifier.fingerprint(self._names[site_id])))

@@ -1,0 +1,60 @@
+"""Analyses pages for a topic: their terms, their similarity, and the expected relevance of their links."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from crawlers.items import LinkPlace, LinkText, PageAnalysis, Target
+from crawlers.missions.topic.vectors import DocumentFrequencies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from crawlers.errors import BadUrl
+    from crawlers.items import Page
+    from crawlers.missions.topic.terms import Terms
+    from crawlers.missions.topic.vectors import Topic
+    from crawlers.pages.html import ParsedPage
+
+MAX_TEXTS = 2_000  # per page; pages with more links are link lists, whose links are not relevant
+CACHED_TEXTS = 50_000  # link texts whose relevance is cached, since menus repeat them on every page
+
+
+class PageAnalyzer:
+    """Adds its terms, its similarity to *topic*, and the relevance and the text of its links to each page.
+
+    The relevance of the links to a URL is that of the one with the most relevant text, whose anchor is the text by
+    which the crawl learns what such links lead to. Their places on the page are left out: with them, it learns less.
+    """
+
+    def __init__(self, topic: Topic, terms: Terms) -> None:
+        self._topic = topic
+        self._terms = terms
+        self._seen = DocumentFrequencies()
+        self._worth = lru_cache(CACHED_TEXTS)(lambda text: topic.anchor_relevance(terms(text)))
+
+    def recall(self, pages: Iterable[Mapping[str, int]]) -> None:
+        """Add the terms of *pages* that were read in previous runs."""
+        for counts in pages:
+            self._seen.add(counts)
+
+    def __call__(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:
+        """Return *page* with the results of its analysis."""
+        counts = self._terms(f"{page.title}\n{text}")
+        self._seen.add(counts)
+        similarity = self._topic.tf_idf_similarity(counts, self._seen)
+        followed = {target.key for target, _ in (*page.links, *page.cross_site_links)}
+        best: dict[int, tuple[float, str]] = {}  # relevance and anchor of the best link, by key
+        texts: dict[LinkText, None] = {}
+        for index, href in enumerate(parsed.hrefs[:MAX_TEXTS]):
+            target = targets[href]
+            if isinstance(target, Target) and target.key in followed:
+                link = parsed.link(index)
+                found = self._worth(link.context), link.anchor
+                best[target.key] = max(best.get(target.key, found), found)
+                texts[LinkText(target.key, link.anchor, link.context, link.position, link.rel, link.tag)] = None
+        analysis = PageAnalysis(dict(counts), {key: worth for key, (worth, _) in best.items()}, list(texts))
+        places = {key: LinkPlace("", "", anchor) for key, (_, anchor) in best.items()}
+        return replace(page, similarity=similarity, analysis=analysis, link_places=places)

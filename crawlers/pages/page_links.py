@@ -1,0 +1,116 @@
+"""What a page shows of its links: texts and places; computed for those that are looked up.
+
+Of some 70 links of a page, 6 lead to new pages. Each mapping has the first link to each target, by its key.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from crawlers.items import LinkPlace, Target
+from crawlers.ranking.link_features import TEXT_CHARS
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+    from crawlers.errors import BadUrl
+    from crawlers.pages.html import ParsedPage
+
+ANCESTORS = 6  # of a link that make its path; those of a list have three or four
+ID_CHARS = 30
+# Elements whose ids name parts of a page; those of others are often different on each page.
+PARTS = frozenset({"div", "nav", "section", "table", "ul", "aside"})
+_ENDS = frozenset({"body", "html", None})
+_DIGITS = re.compile(r"\d+")
+
+T = TypeVar("T")
+
+
+class _First(NamedTuple):
+    number: int  # among the links of the page
+    url: str
+
+
+class _LinksByKey(Mapping[int, T]):
+    """*targets* are by raw href."""
+
+    def __init__(self, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
+        self._parsed = parsed
+        self._targets = targets
+        self._first: dict[int, _First] | None = None
+
+    @abstractmethod
+    def _of(self, first: _First) -> T:
+        """Return what is known of a link."""
+
+    def __getitem__(self, key: int) -> T:
+        return self._of(self._links()[key])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._links())
+
+    def __len__(self) -> int:
+        return len(self._links())
+
+    def _links(self) -> dict[int, _First]:
+        if self._first is None:
+            self._first = {}
+            for href, index in sorted(self._parsed.first().items(), key=lambda one: one[1]):
+                found = self._targets[href]
+                if isinstance(found, Target):
+                    self._first.setdefault(found.key, _First(index, found.url))
+        return self._first
+
+
+class PageAnchors(_LinksByKey[str]):
+    """The texts of links."""
+
+    def _of(self, first: _First) -> str:
+        return self._parsed.link(first.number).anchor
+
+
+class PageLinkPlaces(_LinksByKey[LinkPlace]):
+    """The places of links, see `link_features`."""
+
+    def __init__(self, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
+        super().__init__(parsed, targets)
+        self._places: dict[int, tuple[str, str]] = {}  # position and path, by parent
+
+    def _of(self, first: _First) -> LinkPlace:
+        parent = self._parsed.node(first.number).parent
+        if parent is None:
+            return LinkPlace("", "", self._parsed.link(first.number).anchor)
+        if parent.mem_id not in self._places:
+            self._places[parent.mem_id] = position(parent), path(parent)
+        return LinkPlace(*self._places[parent.mem_id], self._parsed.link(first.number).anchor)
+
+
+def position(parent: LexborNode) -> str:
+    """Return the position of the links in *parent*: `grandparent/parent.class`, with the first of several classes.
+
+    Longer paths, or the class of the link itself, do not distinguish groups better.
+    """
+    grandparent = parent.parent
+    return f"{grandparent.tag if grandparent is not None else ''}/{parent.tag}{_first_class(parent)}"
+
+
+def path(parent: LexborNode) -> str:
+    """Return the path of the links in *parent*: up to `ANCESTORS` elements within the body, the outermost first.
+
+    Each with its first class, and those in `PARTS` with their ids, in which numbers are replaced by 0.
+    """
+    names: list[str] = []
+    node: LexborNode | None = parent
+    while node is not None and len(names) < ANCESTORS and node.tag not in _ENDS:
+        name = (node.attributes.get("id") or "")[:ID_CHARS] if node.tag in PARTS else ""
+        names.append(f"{node.tag}{'#' if name else ''}{_DIGITS.sub('0', name)}{_first_class(node)}")
+        node = node.parent
+    return "/".join(reversed(names))
+
+
+def _first_class(node: LexborNode) -> str:
+    classes = (node.attributes.get("class") or "")[:TEXT_CHARS].split()
+    return f".{classes[0]}" if classes else ""

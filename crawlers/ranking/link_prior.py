@@ -1,0 +1,29 @@
+"""The link prior, the weights with which `LinkValues` begins: words, levels and lengths of anchors that paid elsewhere.
+
+Those that come with the project are from documentation of software, such as manuals and release notes, in English
+(`link_prior.json`, made by `bench.harvest.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs
+them. `link_regression` makes others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from crawlers.ranking.link_features import SHARED, feature_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    LinkPrior: TypeAlias = Mapping[str, Mapping[str, float]]  # by kind and text of a feature
+
+# Those that have a meaning on other sites.
+KINDS = tuple(dict.fromkeys(kind for _, kind in SHARED))
+
+
+def prior_of(weights: LinkPrior) -> dict[int, float]:
+    """Return *weights*, by kind and text of features that mean the same on all sites, by id.
+
+    >>> len(prior_of({"anchor": {"changelog": 1.7, "news": 0.8}}))
+    2
+    """
+    return {feature_id(kind, "", text): weight for kind, texts in weights.items() for text, weight in texts.items()}

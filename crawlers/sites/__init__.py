@@ -1,0 +1,4 @@
+"""What people and sites say about sites: hosts.txt and seeds, robots.txt, sitemaps. Nothing here fetches or stores.
+
+Readers of files raise `ConfigError` with file, line, value and remedy.
+"""

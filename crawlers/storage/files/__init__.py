@@ -1,1 +1,0 @@
-"""Files beside the database: written atomically, and safe to open in spreadsheets."""

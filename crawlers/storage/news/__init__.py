@@ -1,1 +1,0 @@
-"""Rows of news crawls: sources, URL rules, polls, documents and their keys, iterations, alarms."""

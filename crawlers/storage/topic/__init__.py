@@ -1,1 +1,0 @@
-"""Rows of topic crawls: the topic, the pages read for it, the web they form."""

@@ -1,0 +1,1 @@
+"""Queries about crawls, their sites, pages and links. Begin with `queries`."""

@@ -1,0 +1,14 @@
+"""The tables of the store, of which a new one is created.
+
+To add a table, write a row type and one call of `rows.table` in a module of tables; `python -m docs.references` writes
+its documentation. Whoever changes a table, or the meaning of what it holds, raises `tables.SCHEMA_VERSION`.
+`ChangeSet.add` and the writer accept its rows without further changes.
+Other kinds of writes, for example an UPDATE of some columns, are row types declared with `rows.writes`.
+"""
+
+from crawlers.missions.news.stored import news_tables
+from crawlers.store.schema import score_tables, sitemap_tables
+from crawlers.store.schema.tables import metadata
+from crawlers.workers import message_tables
+
+__all__ = ["message_tables", "metadata", "news_tables", "score_tables", "sitemap_tables"]

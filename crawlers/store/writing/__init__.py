@@ -1,0 +1,1 @@
+"""What is written during a crawl: `writer` commits the change sets in order, in batches, in its thread."""

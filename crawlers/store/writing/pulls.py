@@ -1,0 +1,97 @@
+"""Reads the pulls of a crawl that counts rewards, and the keys that its sites were already rewarded for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import exists, func, select
+
+from crawlers.store.schema.tables import counted_key, link_features, page, pull, site
+from crawlers.store.streaming import among
+from crawlers.store.writing.stored_features import read_reward
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from sqlalchemy import Connection
+
+    from crawlers.store.database import Database
+
+ROWS_AT_ONCE = 10_000
+
+
+class Pull(NamedTuple):
+    """A download of a crawl, as its rules and its order learn from it."""
+
+    site_id: int
+    reward: float
+    features: str | None = None  # of the link by which the page was found, if the order learns from them
+
+
+def has_pulls(connection: Connection, crawl_id: int) -> bool:
+    """Return whether a crawl has any pull."""
+    # Site by site, so that PostgreSQL uses the index: it would read the pulls of all crawls until it met one of this.
+    with_pulls = select(site.c.id).where(site.c.crawl_id == crawl_id, exists().where(pull.c.site_id == site.c.id))
+    return connection.execute(with_pulls.limit(1)).first() is not None
+
+
+def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None = None) -> Iterator[Pull]:
+    """Yield every recorded download of the crawl, in the order of completion.
+
+    With *until*, by worker, only those up to its last pull there: see `workers.last_pulls`. Raises `StoreError` if a
+    reward is not one.
+    """
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    with database.read() as connection:
+        sites = set(connection.execute(of_crawl).scalars())
+        first = connection.execute(select(func.min(pull.c.id)).where(pull.c.site_id.in_(of_crawl))).scalar()
+        if first is None:
+            return
+        # Read in the order of the table: sorting the pulls of a crawl would hold all of them in memory.
+        recorded = (
+            select(pull.c.site_id, pull.c.reward, link_features.c.features, pull.c.worker_id, pull.c.id)
+            .outerjoin(link_features, link_features.c.page_id == pull.c.page_id)
+            .where(pull.c.id >= first)
+            .order_by(pull.c.id)
+        )
+        with connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded) as rows:
+            for site_id, reward, features, worker_id, number in rows:
+                if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
+                    yield Pull(site_id, read_reward(reward, database.name), features)
+
+
+def downloads_of_site(database: Database, site_id: int) -> int:
+    """Return the number of recorded downloads of a site.
+
+    If none is recorded, its crawl ran without a budget until now, and its pages tell of their downloads.
+    """
+    recorded = select(func.count()).where(pull.c.site_id == site_id)
+    attempted = select(func.coalesce(func.sum(page.c.attempts), 0)).where(page.c.site_id == site_id)
+    return int(database.scalar(recorded) or database.scalar(attempted))
+
+
+def totals(database: Database, crawl_id: int) -> tuple[int, float]:
+    """Return the number of downloads that the crawl recorded over all its runs, and their total reward."""
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    statement = select(func.count(), func.coalesce(func.sum(pull.c.reward), 0.0)).where(pull.c.site_id.in_(of_crawl))
+    ((pulls, earned),) = database.rows(statement)
+    return int(pulls), float(earned)
+
+
+def downloads_of(database: Database, crawl_id: int) -> Iterator[Pull]:
+    """Yield the downloads of a crawl without pulls, with reward 0, from its pages, roughly in order."""
+    attempted = (
+        select(page.c.site_id, page.c.attempts)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, page.c.attempts > 0)
+        .order_by(page.c.id)
+    )
+    with database.read() as connection:
+        for site_id, attempts in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(attempted):
+            yield from [Pull(site_id, 0.0)] * attempts
+
+
+def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:
+    """Return those of *keys* that the site was already rewarded for, as far as committed."""
+    is_counted = (counted_key.c.site_id == site_id, among(counted_key.c.key, keys))
+    return set(database.scalars(select(counted_key.c.key).where(*is_counted)))

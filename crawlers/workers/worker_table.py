@@ -1,0 +1,223 @@
+"""Tables of the workers of a crawl and of its sites, for `scrapy workers`."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+from crawlers.plurals import counted, plural
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.histories.history import Count, Said, said, sentence
+from crawlers.reports.live_display import ASKED
+from crawlers.store.reading.crawls import FINISHED
+from crawlers.workers.worker_status import Wait
+from crawlers.workers.workers import ACTIVE, LEFT, LOST
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from crawlers.files.cells import Value
+    from crawlers.store.reading.queries import NamedCrawl
+    from crawlers.workers.worker_queries import CrawlWorkers, SiteLine, WorkerLine
+
+_BUDGET = (Column("granted", "granted", Kind.COUNT), Column("used", "used", Kind.COUNT))
+WORKERS = (
+    Column("worker", "worker", Kind.NUMBER),
+    Column("machine", "machine"),
+    Column("process", "process", Kind.NUMBER),
+    Column("state", "state", Kind.SAID),
+    Column("since", "since (UTC)", Kind.TIME),
+    Column("sites", "sites", Kind.COUNT),
+    Column("pages", "pages", Kind.COUNT),
+    Column("pages_per_s", "pages/s", Kind.DECIMAL),
+    Column("leases", "leases", Kind.COUNT),
+    *_BUDGET,  # if the crawl has one
+    Column("waits", "what its sites wait for", Kind.SAID),
+)
+SITES = (
+    Column("site", "site"),
+    Column("worker", "worker"),
+    Column("waiting", "waiting URLs", Kind.COUNT),
+    Column("waits", "waits for", Kind.SAID),
+)
+Row = tuple["Value | tuple[Said, ...]", ...]
+
+
+def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline_s: float, *, with_ended: bool = False) -> list[str]:
+    """Return the lines about the workers of *crawl*: a heading, a table, and what a person should know of them.
+
+    Workers that do not report for *deadline_s* seconds are lost. *with_ended*: those that left or were lost are in the
+    table, too.
+    """
+    active = [one for one in found.workers if one.state == ACTIVE]
+    shown = found.workers if with_ended else active
+    lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl, found))]
+    if shown:
+        rows = [worker_row(one, found, deadline_s) for one in shown]
+        lines += ["", text_table(worker_columns(found), rows), ""]
+    lines += map(sentence, worker_notes(found, deadline_s))
+    if not with_ended:
+        lines += _ended(found.workers)
+    return lines
+
+
+def worker_columns(found: CrawlWorkers) -> list[Column]:
+    """Return the columns of the table of workers."""
+    return [one for one in WORKERS if found.budget or one not in _BUDGET]
+
+
+def worker_notes(found: CrawlWorkers, deadline_s: float) -> list[Said]:
+    """Return sentences about workers that do not report, sites that nobody holds, and the budget."""
+    active = [one for one in found.workers if one.state == ACTIVE]
+    lines = [line for one in active if (line := _expiring(one, found, deadline_s)) is not None]
+    if found.free_sites:
+        idle = Count(
+            found.free_sites,
+            "%(number)s site with something to do has no worker",
+            "%(number)s sites with something to do have no worker",
+        )
+        lines.append(said("%(sites)s", sites=idle))
+    if found.budget:
+        left = sum(max(0, one.granted - one.used) for one in active)
+        lines.append(
+            said(
+                "Budget: %(used)s of %(pages)s used, %(left)s granted to workers for their next pages",
+                used=f"{found.used:,}",
+                pages=Count(found.budget, "%(number)s page", "%(number)s pages"),
+                left=f"{left:,}",
+            )
+        )
+    return lines
+
+
+def nobody_works(crawl: NamedCrawl, found: CrawlWorkers) -> Said:
+    """Return one sentence about a crawl without an active worker."""
+    named = {"name": crawl.name, "id": str(crawl.id)}
+    if crawl.state == FINISHED:
+        return said("Crawl %(name)s (number %(id)s) is finished; nobody works on it", **named)
+    remedy = said("the command that began it resumes it")
+    if 0 < found.budget <= found.used:
+        remedy = said(
+            "the budget of %(budget)s pages is used up; resume the crawl with a larger PAGE_BUDGET", budget=found.budget
+        )
+    return said("Nobody works on the crawl %(name)s (number %(id)s); %(remedy)s", **named, remedy=remedy)
+
+
+def site_lines(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[str]:
+    """Return the lines about *sites* at the time *now*, those with the most waiting URLs first."""
+    if not sites:
+        return ["No URLs wait, and no worker holds a site"]
+    return [text_table(SITES, site_rows(busiest(sites, len(sites)), now, dead))]
+
+
+def busiest(sites: Sequence[SiteLine], most: int) -> list[SiteLine]:
+    """Return at most *most* of *sites*, those with the most waiting URLs first."""
+    return heapq.nsmallest(most, sites, key=lambda one: (-one.waiting, one.site))
+
+
+def site_rows(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[Row]:
+    """Return the cells of the table of *sites*."""
+    return [(one.site, _owner(one, dead), one.waiting, (waits_for(one, now),)) for one in sites]
+
+
+def waits_for(site: SiteLine, now: float) -> Said:
+    """Return what the next request to *site* waits for at the time *now*, as far as it is stored."""
+    if not site.is_open:
+        return said("the site is missing from the host list")
+    if not site.waiting:
+        return said(Wait.NOTHING)
+    if site.worker is None:
+        return said("a larger PAGE_BUDGET") if site.is_budget_used else said("a worker")
+    if not site.has_robots:
+        return said(Wait.ROBOTS)
+    if site.resting == site.waiting and site.retry_at is not None and site.retry_at > now:
+        return said("retry, %(left)s", left=_seconds(site.retry_at - now))
+    if site.rest_until is not None and site.rest_until > now:
+        return said("host's rest, %(left)s", left=_seconds(site.rest_until - now))
+    return said(Wait.READY)
+
+
+def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | None) -> str:
+    machines = len({one.machine for one in active})
+    where = f" on {counted(machines, 'machine')}" if machines > 1 else ""
+    asked = f", {ASKED[control]}" if control in ASKED else ""
+    return f"Crawl {crawl.name} (number {crawl.id}){asked}: {counted(len(active), 'worker')}{where}"
+
+
+def worker_row(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Row:
+    """Return the cells of a worker."""
+    is_active = one.state == ACTIVE
+    waits = tuple(
+        said("%(wait)s: %(number)s", wait=said(wait), number=f"{number:,}")
+        for wait in Wait
+        if is_active and wait is not Wait.NOTHING and (number := one.status.waits.get(wait, 0))
+    )
+    return (
+        one.number,
+        one.machine,
+        str(one.process),
+        (_state(one, found, deadline_s) if is_active else said(one.state),),
+        one.joined_at if is_active else one.ended_at,
+        one.sites,
+        one.pages,
+        round(one.status.pages_per_s, 1) if is_active else None,
+        one.leases if is_active else None,
+        *((one.granted, one.used) if found.budget else ()),
+        waits,
+    )
+
+
+def _state(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Said:
+    if one.number in found.dead:
+        return said("dead")
+    if found.now - one.beat_at > deadline_s / 2:
+        return said("silent")
+    return said(ASKED.get(found.control, ACTIVE) if found.control else ACTIVE)
+
+
+def _expiring(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Said | None:
+    """Return a sentence about a worker whose claims are about to expire; None if they are not."""
+    silent_s = found.now - one.beat_at
+    left_s = 0.0 if one.number in found.dead else deadline_s - silent_s
+    if one.number not in found.dead and silent_s <= deadline_s / 2:
+        return None
+    sites = said("its sites are free for other workers")
+    if not one.sites:
+        sites = said("it holds no site")
+    elif left_s > 0:
+        sites = said("its sites are free in %(left)s", left=_seconds(left_s))
+    why = said("no heartbeat for %(time)s", time=_seconds(silent_s))
+    return said(
+        "Worker %(number)s (%(machine)s, process %(process)s): %(why)s; %(sites)s",
+        number=str(one.number),
+        machine=one.machine,
+        process=str(one.process),
+        why=said("the process has ended") if one.number in found.dead else why,
+        sites=sites,
+    )
+
+
+def _ended(workers: Sequence[WorkerLine]) -> list[str]:
+    lost, left = (sum(one.state == state for one in workers) for state in (LOST, LEFT))
+    if not lost and not left:
+        return []
+    parts = [f"{lost:,} {plural(lost, 'worker')} lost"] if lost else []
+    parts += [f"{left:,} left"] if left else []
+    return [f"Earlier: {', '.join(parts)}; --all shows them"]
+
+
+def _owner(one: SiteLine, dead: Container[int]) -> str | None:
+    if one.worker is None:
+        return None
+    return f"{one.worker} (dead)" if one.worker in dead else str(one.worker)
+
+
+def _seconds(seconds: float) -> str:
+    """Return a duration, rounded up: an announced time never comes early.
+
+    >>> _seconds(8.2), _seconds(200)
+    ('9 s', '3 min')
+    """
+    whole = -int(-seconds // 1)
+    return f"{whole} s" if whole < 120 else f"{whole // 60:,} min"

@@ -1,0 +1,26 @@
+import pytest
+
+from crawlers.missions.news.article.headline import headline
+
+URL = "https://www.example-post.test/a"
+
+
+@pytest.mark.parametrize(
+    ("window", "names"),
+    [
+        ("A storm in May | Example Post", []),
+        ("A storm in May - Politics - Daily", ["Daily", "Politics"]),
+        ("Daily: A storm in May", ["Daily"]),
+        ("A storm in May – The Daily – All the News", ["The Daily – All the News"]),
+        ("A storm in May: example-post.test", []),
+        ("A storm in May_Daily", ["Daily"]),
+        ("  A  storm in\nMay ", []),
+    ],
+)
+def test_name_of_the_site_is_removed(window, names):
+    assert headline("", [], "", window, names, URL) == "A storm in May"
+
+
+def test_most_frequent_title_is_chosen():
+    assert headline("A storm", ["Storm!"], "A storm", "A storm | Daily", ["Daily"], URL) == "A storm"
+    assert headline("", ["Big news", "A storm"], "A storm", "A storm", [], URL) == "A storm"

@@ -1,0 +1,120 @@
+import json
+
+import pytest
+from lxml import html
+
+from crawlers.missions.news.article.article_parts import ArticleParts
+from crawlers.missions.news.article.json_ld import json_ld, microdata
+
+ARTICLE = {
+    "@context": "https://schema.org",
+    "@type": "NewsArticle",
+    "headline": "Title",
+    "datePublished": "2024-05-03",
+    "author": [{"@type": "Person", "name": "Ann Lee"}],
+}
+
+
+def page(*values):
+    scripts = (value if isinstance(value, str) else json.dumps(value) for value in values)
+    return html.document_fromstring(
+        "<html><body>" + "".join(f'<script type="application/ld+json">{script}</script>' for script in scripts) + "x"
+    )
+
+
+def parts(*values, urls=()):
+    return json_ld(page(*values), frozenset(urls))
+
+
+def test_all_parts_are_read():
+    full = ARTICLE | {
+        "articleBody": "Text.",
+        "articleSection": ["Politics", "World"],
+        "inLanguage": {"@type": "Language", "name": "en"},
+        "image": {"url": "/a.png"},
+        "publisher": {"name": "The Example"},
+        "description": "In short",
+        "keywords": ["a", {"@type": "DefinedTerm", "name": "b"}],
+        "dateModified": "2024-05-04",
+    }
+    assert parts(full) == ArticleParts(
+        title="Title",
+        text="Text.",
+        published="2024-05-03",
+        authors=("Ann Lee",),
+        section="Politics",
+        language="en",
+        image="/a.png",
+        site_name="The Example",
+        description="In short",
+        keywords=("a", "b"),
+        modified="2024-05-04",
+    )
+
+
+def test_article_that_names_the_page_is_preferred():
+    other = ARTICLE | {"headline": "Other", "url": "http://a.test/other"}
+    this = ARTICLE | {"headline": "This", "mainEntityOfPage": {"@id": "http://a.test/this#article"}}
+    assert parts([other, this], urls=["http://a.test/this"]).title == "This"
+    assert parts([other, this]).title == "Other"
+
+
+def test_organisations_are_authors_if_no_person_is_named():
+    agency = {"@type": "Organization", "name": "Agency"}
+    only = parts(ARTICLE | {"author": [agency]})
+    assert (only.authors, only.organisations) == (("Agency",), ("Agency",))
+    assert parts(ARTICLE | {"author": [agency, "Bo Ek"]}).authors == ("Bo Ek",)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '<!-- {"@type": "Article", "headline": "Title"} -->',
+        '{"@type": "Article", "headline": "Ti\ntle"};{"@type": "Person"}',
+        '{"@type": "Article", "headline": "Ti&amp;tle"}',
+    ],
+)
+def test_json_with_mistakes_is_read(script):
+    assert "".join(filter(str.isalpha, parts(script).title)) == "Title"
+
+
+@pytest.mark.parametrize(
+    "script", ["", "null", "7", '"Article"', "[" * 100_000, '{"@type":', "[[], {}]", '{"@type": {}}']
+)
+def test_invalid_json_has_no_parts(script):
+    assert parts(script) is None
+
+
+def test_values_of_wrong_types_are_empty():
+    names = ["headline", "datePublished", "author", "image", "publisher", "articleBody"]
+    wrong = {name: {"x": [1, None]} for name in names}
+    assert parts({"@type": "Article"} | wrong) == ArticleParts()
+
+
+def test_loops_of_references_end():
+    loop = {"@type": "Article", "@id": "#a", "author": {"@id": "#a"}, "mainEntity": {"@id": "#a"}}
+    assert parts(loop) is not None
+
+
+def test_microdata_is_read_without_nested_items():
+    tree = html.document_fromstring(
+        """<body><div itemscope itemtype="https://schema.org/NewsArticle"><h1 itemprop="headline">Title</h1>
+        <meta itemprop="datePublished" content="2024-05-03"><span itemprop="author" itemscope><b itemprop="name">Ann
+        Lee</b></span><img itemprop="image" src="/a.png"><div itemscope itemtype="https://schema.org/Comment"><p
+        itemprop="headline">A comment</p></div></div></body>"""
+    )
+    assert microdata(tree) == ArticleParts("Title", "", "2024-05-03", ("Ann Lee",), image="/a.png")
+
+
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        ({}, None),
+        ({"isAccessibleForFree": [True, False]}, False),
+        ({"isAccessibleForFree": {"@value": "x"}}, None),
+        ({"hasPart": {"@type": "WebPageElement", "isAccessibleForFree": "False", "cssSelector": ".paid"}}, False),
+        ({"isAccessibleForFree": True, "hasPart": [7, {"isAccessibleForFree": False}]}, False),
+    ],
+)
+def test_paywall_is_recognised(about, expected):
+    assert parts(ARTICLE | about).is_free is expected

@@ -1,0 +1,63 @@
+import pytest
+from trafilatura import load_html
+
+from crawlers.missions.news.article import text_blocks as module
+from crawlers.missions.news.article.text_blocks import text_blocks
+from crawlers.missions.news.article.text_choice import Kind
+
+LONG = "A sentence of the article, which is long enough to be most of the text. " * 5
+
+
+def blocks(body):
+    return text_blocks(load_html(f"<!doctype html><html><head><title>No</title></head><body>{body}</body></html>"))
+
+
+def kinds(block):
+    return {kind.name.lower() for kind in Kind if block.kind & kind}
+
+
+def test_block_elements_and_line_breaks_end_blocks():
+    body = "one <b>bold</b>\nword<p>two <a href=/>link</a></p>three<br>four<script>x()</script> more<!-- no --> end"
+    assert [(one.text, one.link_chars, one.tag) for one in blocks(body)] == [
+        ("one bold word", 0, "body"),
+        ("two link", 4, "p"),
+        ("three", 0, "body"),
+        ("four more end", 0, "body"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<aside>x</aside>", {"aside"}),
+        ("<div class='side post-comments'><p>x</div>", {"comment"}),
+        ("<div hidden>x</div>", {"hidden"}),
+        ("<div style='color:red; DISPLAY : none'>x</div>", {"hidden"}),
+        ("<p class=headline>x", set()),
+        ("<p class=Author-Name id=Ad>x", {"byline", "promotion"}),
+        ("<p class=reauthorised id=broad>x", set()),
+    ],
+)
+def test_kinds_come_from_tags_and_classes(html, expected):
+    assert kinds(blocks(f"{html}<p>{LONG}")[0]) == expected
+
+
+def test_element_with_much_of_the_page_is_only_a_wrapper():
+    """A <nav> that is never closed contains the article."""
+    menu, text = blocks(f"<nav><ul><li class=menu>Home</li></ul><article><p>{LONG}</p></article>")
+    assert kinds(menu) == {"item", "promotion"}
+    assert kinds(text) == {"article"}
+
+
+def test_short_cells_of_a_row_are_one_block():
+    table = f"<table><tr><th>Town<th>People<tr><td>Ely<td>20,000<tr><td>{LONG}<td>x</table>"
+    assert [one.text for one in blocks(table)] == ["Town | People", "Ely | 20,000", LONG.strip(), "x"]
+
+
+def test_large_and_deep_pages_are_cut(monkeypatch):
+    assert len(blocks("<p>x" * (module.MAX_BLOCKS + 10))) == module.MAX_BLOCKS
+    monkeypatch.setattr(module, "MAX_ELEMENTS", 10)
+    assert len(blocks("<p>x" * 100)) == 9
+    monkeypatch.undo()
+    deep = blocks("<div>x" * 200)
+    assert max(len(one.containers) for one in deep) == module.MAX_LEVELS

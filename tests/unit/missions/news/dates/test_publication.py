@@ -1,0 +1,83 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from crawlers.missions.news.dates.publication import publication
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+
+
+def said(*raw):
+    found = publication(raw, NOW)
+    return found and found[1]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("2024-05-03T18:19:08+02:00", "2024-05-03T18:19:08+02:00"),
+        ("2024-05-03T18:19:08.123Z", "2024-05-03T18:19:08+00:00"),
+        ("20240503T181908-03", "2024-05-03T18:19:08-03:00"),
+        ("Fri, 03 May 2024 18:19:08 GMT", "2024-05-03T18:19:08+00:00"),
+        ("1714753148", "2024-05-03T16:19:08+00:00"),
+        ("2024-05-03T18:19:08", "2024-05-03"),
+        (" 2024-05-03 ", "2024-05-03"),
+        ("3 мая 2024 г., 14:30", "2024-05-03"),
+        ("2567-05-03T14:30:00", "2024-05-03"),  # of the Buddhist era
+        ("Friday, May 3, 2024 11:30 PM EDT", "2024-05-03T23:30:00-04:00"),  # the day of its own zone
+        ("2003", "2003"),
+        ("2003-05", "2003-05"),
+    ],
+)
+def test_dates_are_read_with_their_zone(raw, expected):
+    assert said(raw) == expected
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "soon", "2024-13-03", "2024-02-30T00:00Z", "1985-01-01", "2026-02-01", "9999-12-31", "10:61:55"]
+)
+def test_invalid_and_impossible_dates_are_none(raw):
+    assert said(raw) is None
+
+
+def test_zone_is_not_derived_from_different_times():
+    assert said("2024-05-03T22:30:59Z", "2024-05-03 20:17:00") == "2024-05-03T22:30:59+00:00"
+    assert said("2024-05-03T22:30:59Z", "2024-05-01T10:00:00+02:00") == "2024-05-03T22:30:59+00:00"
+
+
+def test_a_time_without_zone_gets_it_from_its_instant():
+    assert said("2024-05-04T00:30:59", "2024-05-03T22:30:59Z") == "2024-05-04T00:30:59+02:00"
+    assert said("2024-05-04T00:30:59", "2024-05-04T00:30:59+02:00") == "2024-05-04T00:30:59+02:00"
+
+
+def test_a_year_gets_its_day():
+    assert said("2024", "2023-05-03", "2024-05-03") == "2024-05-03"
+
+
+@pytest.mark.parametrize(
+    ("raw", "day", "expected"),
+    [
+        ("2024-05-03T13:00:00Z", "2024-05-04", "2024-05-04"),  # in New Zealand
+        ("2024-05-03T09:00:00Z", "2024-05-04", "2024-05-03T09:00:00+00:00"),
+        ("2024-05-03T09:00:00Z", "2024-05-02", "2024-05-02"),  # in Hawaii
+        ("2024-05-03T16:00:00Z", "2024-05-02", "2024-05-03T16:00:00+00:00"),
+    ],
+)
+def test_a_day_replaces_that_of_an_instant_only_if_a_zone_explains_it(raw, day, expected):
+    assert publication([raw], NOW, further=[day])[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("further", "expected"),
+    [
+        (["2024-05-05T10:00:00-04:00"], "2024-05-03T23:37:37-04:00"),  # a later change, in the publisher's zone
+        (["2024-05-03 23:37:37"], "2024-05-03T23:37:37-04:00"),  # its clock
+        (["3 May 2024"], "2024-05-03"),  # the day that readers see
+        (["6 May 2024"], "2024-05-04T03:37:37+00:00"),
+        (["2024-11-05T10:00:00-05:00"], "2024-05-04T03:37:37+00:00"),  # in winter the zone differs
+    ],
+)
+def test_instant_in_utc_gets_the_day_of_its_publisher(further, expected):
+    assert publication(["2024-05-04T03:37:37Z"], NOW, further=further) == (1714793857.0, expected)
+    local = "2024-05-04T05:37:37+02:00"
+    assert publication([local], NOW, further=further) == (1714793857.0, local)

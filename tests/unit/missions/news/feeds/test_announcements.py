@@ -1,0 +1,118 @@
+"""What feeds announce: how long that is remembered, and which pages are read again for it."""
+
+import pytest
+
+from crawlers.frontier.values import Lease, PreviousVisit
+from crawlers.items import Announced, QueueSlot, State, Target
+from crawlers.missions.news.feeds import announcements as announcements_module
+from crawlers.missions.news.feeds.announcements import MAX_UNSURE, Announcements
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
+from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
+from crawlers.missions.news.plan.polls import Polls
+from crawlers.urls.keys import url_key
+from tests.support.news_store import SITE, NewsStore
+from tests.support.stored_rows import NothingPending
+
+NOW = 1e9
+FORMER = PreviousVisit({}, int(State.DONE), 200, None, NOW - 60.0, None, None)
+
+
+class Recorder:
+    """A frontier that records what is to be fetched again."""
+
+    def __init__(self):
+        self.places = {}
+        self.again = []
+
+    def slot(self, page_id):
+        return self.places.get(page_id)
+
+    def fetch_again(self, site, pages, now):
+        self.again.append((site, list(pages), now))
+
+
+@pytest.fixture
+def store(sqlite):
+    return NewsStore(sqlite)
+
+
+@pytest.fixture
+def frontier():
+    return Recorder()
+
+
+@pytest.fixture
+def commits():
+    return NothingPending()
+
+
+@pytest.fixture
+def announcements(store, frontier, commits):
+    polls = Polls(PollPlan(1.0, PollLimits(60.0, 3600.0, 3600.0)), most_pages=2)
+    return Announcements(store.database, store.id, commits, frontier, polls)
+
+
+def lease(path="/rss", *, id=7, queue=0, is_revisit=False):
+    return Lease(id, 1, key(path), SITE + path, 1, 0, 0, None, NOW, queue, FORMER if is_revisit else None)
+
+
+def key(path, site=SITE):
+    return url_key(site + path)
+
+
+def item(path, site=SITE):
+    return Announced(Target(site + path, site + path, key(path, site), site), NOW, path)
+
+
+def numbered(count):
+    """Items whose keys are 0, 1, 2 …, for tests that need many."""
+    return [Announced(Target("", "", number, SITE), None, "") for number in range(count)]
+
+
+def new_of(announcements, items, lease):
+    return announcements.new_of(items, announcements.look_up(lease.id if lease.is_revisit else None, items)())
+
+
+def read_again(announcements, items):
+    announcements.read_again(None, items, announcements.look_up(None, items)(), NOW)
+
+
+@pytest.mark.parametrize(
+    ("queue", "place", "led_to"),
+    [(FRESH, QueueSlot(FRESH, NOW), True), (FRESH, BEFORE_ARTICLES, False), (FIT, QueueSlot(FIT, 1.0), False)],
+)
+def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(announcements, frontier, queue, place, led_to):
+    frontier.places[7] = place
+    assert announcements.led_to(lease(queue=queue)) == led_to
+
+
+def test_the_latest_announcements_are_remembered(announcements, monkeypatch):
+    monkeypatch.setattr(announcements_module, "MAX_REMEMBERED", 100)
+    items = numbered(100)
+    new_of(announcements, items, lease())
+    assert 0 in announcements
+    new_of(announcements, items[:1], lease())  # once more: it is the latest
+    new_of(announcements, [item("/a1")], lease())
+    assert (0 in announcements, 1 in announcements, 2 in announcements) == (True, False, True)
+
+
+def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(announcements, frontier, store, commits):
+    items = [item("/a1")]
+    stored = announcements.look_up(None, items)()
+    announcements.was_read(key("/a1"))
+    here = store.page("/a1", NOW - 9.0)
+    announcements.read_again(None, items, stored, NOW)
+    assert frontier.again == [(SITE, [(here, None, NOW - 9.0)], NOW)]
+
+
+def test_so_many_pages_are_remembered_until_they_are_committed(announcements, commits):
+    for number in range(MAX_UNSURE):
+        announcements.was_read(number)
+        commits.submitted += 1
+    assert len(commits.waited) == 0
+    announcements.was_read(key("/a1"))
+    assert len(commits.waited) == 1, "for the oldest one"
+    read_again(announcements, numbered(1))
+    assert len(commits.waited) == 1, "it is committed"
+    read_again(announcements, numbered(2)[1:])
+    assert len(commits.waited) == 2

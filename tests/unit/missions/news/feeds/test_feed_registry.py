@@ -1,0 +1,79 @@
+"""The addresses of feeds, the sources that they belong to, and which of them are removed."""
+
+import pytest
+
+from crawlers.items import FEED, Page, State
+from crawlers.missions.news.feeds.feed_discovery import USUAL_PLACES
+from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES, WORTH, FeedRegistry
+from crawlers.missions.news.feeds.sources import SourceOwners
+from crawlers.missions.news.stored.news_tables import DiscoveredFeed
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.resolution import resolve
+
+HERE, THERE, OUT = "http://here.test", "http://there.test", "http://out.test"
+UNOWNED = "http://unowned.test"
+
+
+def places(*, known=None, removed=()):
+    """Return the feeds of two sources; a third one is excluded."""
+    owners = SourceOwners([(site, []) for site in (HERE, THERE, OUT)])
+    return FeedRegistry(resolve, [f"{HERE}/", f"{THERE}/"], known or {}, removed, [OUT], owners)
+
+
+def target(url):
+    return resolve(url, "")
+
+
+def key(url):
+    return target(url).key
+
+
+def kept(feeds, url, kind=FEED):
+    """Return the rows to store when a feed was read at *url*."""
+    changes = ChangeSet()
+    feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes)
+    return changes[DiscoveredFeed]
+
+
+@pytest.mark.parametrize(("stored", "further"), [(0, WORTH), (1, WORTH - 1), (WORTH - 1, 1), (WORTH + 7, 1)])
+def test_documents_of_an_earlier_run_count(stored, further):
+    feeds = places()
+    feeds.recall([(HERE, stored), ("http://www.here.test", 0), (THERE, 2)])
+    found = [feeds.of_document(f"{HERE}/{number}") for number in range(WORTH + 2)]
+    assert [number for number, one in enumerate(found, 1) if one] == [further]
+
+
+def test_documents_of_a_site_that_is_opened_again_count_once():
+    feeds = places()
+    for number in range(WORTH - 2):
+        feeds.of_document(f"{HERE}/{number}")
+    for _ in range(2):
+        feeds.recall([(HERE, WORTH - 2)])
+    assert feeds.of_document(f"{HERE}/{WORTH - 2}") == []
+    assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) - FIRST_PLACES
+
+
+def test_removed_feed_in_a_usual_place_is_not_tried():
+    feeds = places(removed=(HERE + USUAL_PLACES[0],))
+    found = [one.url for one in feeds.of_home(f"{HERE}/", [])]
+    assert found == [HERE + place for place in USUAL_PLACES[1:FIRST_PLACES]]
+
+
+@pytest.mark.parametrize(
+    ("url", "named_by", "owner"),
+    [
+        (f"{HERE}/rss", [], HERE),
+        (f"{HERE}/rss", [THERE], HERE),
+        ("http://feeds.here.test/rss", [], HERE),
+        (f"{UNOWNED}/rss", [], None),
+        (f"{UNOWNED}/rss", [THERE], THERE),
+        (f"{UNOWNED}/rss", [THERE, HERE], THERE),  # the first one
+        (f"{UNOWNED}/rss", ["http://stranger.test"], None),
+    ],
+)
+def test_feed_belongs_to_the_source_of_its_site_or_of_the_first_page_that_names_it(url, named_by, owner):
+    feeds = places()
+    for site in named_by:
+        feeds.requestable(f"{site}/", [target(url)])
+    assert feeds.owner(url, key(url)) == owner
+    assert kept(feeds, url) == ([(owner, url, FEED)] if owner else [])

@@ -1,0 +1,85 @@
+"""Scores of a news crawl: queue slots, products of scores, and revisits."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.items import QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, NewsScores
+from crawlers.ranking.page_scores import GONE, OTHER, REVISIT
+
+
+def scores_of(*pages, weighs_links=True):
+    scores = NewsScores(weighs_links=weighs_links, else_factor=0.01)
+    for page in pages:
+        scores.add_waiting(page, level=0 if page == 1 else 1)
+    return scores
+
+
+def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
+    scores = scores_of(1, 2, 3)
+    scores.queued(2, QueueSlot(FIT, 0.8))
+    assert sorted(scores.fetched(1, {2: 1.0, 3: 1.0})) == [2, 3]
+    assert scores.score(2) == pytest.approx(0.8 * 0.5)
+    assert scores.score(3) == pytest.approx(0.01 * 0.5)
+
+
+def test_due_pages_precede_fresh_ones_and_these_all_others():
+    scores = scores_of(1, 2, 3, 4)
+    scores.queued(2, QueueSlot(FRESH, 1.8e9))
+    scores.queued(3, QueueSlot(FRESH, 1.7e9))
+    scores.queued(4, QueueSlot(FIT, 1e6))
+    scores.fetched(1, {4: 1.0})
+    scores.revisiting(1)
+    assert sorted([1, 2, 3, 4], key=scores.score, reverse=True) == [1, 2, 3, 4]
+
+
+def test_revisited_page_passes_nothing_on_again():
+    scores = scores_of(1, 2)
+    scores.fetched(1, {2: 1.0})
+    before = scores.score(2)
+    scores.revisiting(1)
+    assert scores.queue(1) == REVISIT
+    assert scores.fetched(1, {2: 1.0}) == ()
+    assert scores.score(2) == before
+
+
+def test_redirect_passes_its_better_queue_slot_on():
+    scores = scores_of(1, 2, 3)
+    scores.queued(2, QueueSlot(FRESH, 1.7e9))
+    assert scores.record_alias(2, 3) == (3,)
+    assert (scores.queue(2), scores.queue(3)) == (GONE, FRESH)
+    assert scores.record_alias(3, 99) == ()
+
+
+def test_redirect_to_a_page_that_was_fetched_leaves_its_revisit_alone():
+    scores = scores_of(1, 2)
+    scores.fetched(2, {})
+    scores.revisiting(2)
+    scores.queued(1, QueueSlot(FRESH, 1.7e9))
+    assert scores.record_alias(1, 2) == ()
+    assert scores.queue(2) == REVISIT, "or it would be fetched as a new page, and its links stored twice"
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from([OTHER, ARCHIVE, FIT, FRESH]), st.floats(0, 1))))
+def test_recalled_scores_equal_the_stored_ones(placed):
+    scores = scores_of(*range(1, 10))
+    for page, queue, value in placed:
+        scores.queued(page, QueueSlot(queue, value))
+    again = NewsScores(weighs_links=True, else_factor=0.01)
+    again.recall_totals(scores.totals())
+    for page in range(1, 10):
+        again.recall(page, scores.queue(page), scores.record(page))
+        assert (again.queue(page), again.score(page)) == (scores.queue(page), scores.score(page))
+
+
+def test_small_gains_are_withheld_until_they_matter_and_none_is_lost():
+    scores = scores_of(*range(1, 102))
+    pages = dict.fromkeys(range(2, 102), 1.0)
+    assert len(scores.fetched(1, pages)) == 100
+    rises = [
+        bool(scores.fetched(page, {101: 1.0})) for page in range(2, 101)
+    ]  # each gain equals the score of all pages
+    assert rises[:6] == [True, True, True, False, True, False]
+    assert sum(rises) < 20
+    assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1

@@ -1,0 +1,163 @@
+"""The plan keeps the budget and the bounds, polls feeds before items are lost, and warns when it cannot."""
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.missions.news.plan.change_rates import ArrivalRate
+from crawlers.missions.news.plan.poll_plan import NEVER, PollLimits, PollPlan, PollState, safe_s
+
+HOUR, DAY = 3600.0, 86_400.0
+QUIET, BUSY = PollState(0.0, 20, ArrivalRate(1.0, DAY)), PollState(0.0, 20, ArrivalRate(30.0, 2 * HOUR))
+
+
+def steady(plan, per_hour, hours):
+    """Return the times of polls of feeds that publish at equal intervals and show 20 dated items."""
+    polled = {feed: [] for feed in per_hour}
+    due = {feed: plan.add(feed, feed, 0.0) for feed in per_hour}
+    while (now := min(due.values())) < hours * HOUR:
+        feed = min(due, key=due.__getitem__)
+        rate, before = per_hour[feed] / HOUR, polled[feed][-1] if polled[feed] else None
+        new = 20 if before is None else int(rate * now) - int(rate * before)
+        due[feed] = plan.record_poll(feed, now, min(20, new), 20, 20 / rate)
+        polled[feed].append(now)
+    return polled
+
+
+def test_first_polls_of_feeds_added_together_are_spread():
+    plan = PollPlan(2.0)
+    first = [plan.add(feed, 0, 100.0) for feed in range(5000)]
+    assert min(first) >= 100.0
+    assert all(later - earlier == pytest.approx(0.5) for earlier, later in pairwise(first))
+
+
+def test_budget_is_used_and_not_exceeded():
+    rng = random.Random(1)
+    polled = steady(PollPlan(0.05), {feed: rng.lognormvariate(-1, 1) for feed in range(60)}, 48)
+    polls = sum(at > 24 * HOUR for times in polled.values() for at in times)
+    assert polls / DAY == pytest.approx(0.05, rel=0.08)
+
+
+def test_feeds_that_publish_more_are_polled_more_and_all_are_polled():
+    polled = steady(PollPlan(0.01), {1: 10.0, 2: 1.0, 3: 0.01}, 72)
+    assert len(polled[1]) > 1.5 * len(polled[2]) > 2 * len(polled[3])
+    assert len(polled[3]) >= 72 / 6 - 2
+
+
+def test_intervals_stay_within_the_limits():
+    limits = PollLimits(shortest_s=120.0, longest_s=2 * HOUR)
+    rich = PollPlan(10.0, limits)
+    rich.add(1, 1, 0.0, BUSY)
+    assert rich.record_poll(1, 100.0, 10, 20) == 220.0
+    poor = PollPlan(1.2 / HOUR, limits)
+    poor.add(1, 1, 0.0, BUSY)
+    poor.add(2, 1, 0.0, QUIET)
+    poor.record_poll(1, 50.0, 0, 20)
+    assert 0.9 * 2 * HOUR <= poor.record_poll(2, 50.0, 0, 20) - 50.0 <= 2 * HOUR
+    assert PollLimits(longest_s=DAY).slowest_s == 6 * HOUR
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.floats(0.0, 100.0), st.floats(60.0, 1e6), st.integers(1, 100))
+def test_safe_interval_prevents_overflow_of_the_window(items, seconds, window):
+    rate = ArrivalRate(items, seconds)
+    assert safe_s(rate, window) * rate.per_s <= window / 2
+    assert safe_s(rate, window + 1) > safe_s(rate, window)
+
+
+def test_deadline_has_priority_over_windows_if_the_budget_is_too_small():
+    plan = PollPlan(11 / (6 * HOUR))
+    for feed in range(10):
+        plan.add(feed, feed, 0.0, BUSY if feed < 5 else QUIET)
+    assert plan.record_poll(9, HOUR, 0, 20) - HOUR <= 6 * HOUR
+    assert plan.warning
+
+
+def test_polls_use_half_of_the_requests_that_the_delay_of_a_host_allows():
+    plan = PollPlan(1.0)
+    plan.set_delay(7, 10.0)
+    for feed in range(40):
+        plan.add(feed, 7 if feed < 20 else feed, 0.0, PollState(0.0, 50, ArrivalRate(10.0, DAY)))
+    for feed in range(40):
+        plan.record_poll(feed, 0.5 * HOUR, 0, 50)
+    waits = [plan.record_poll(feed, HOUR, 0, 50) - HOUR for feed in range(40)]
+    assert sum(1 / wait for wait in waits[:20]) == pytest.approx(0.05, rel=0.1)
+    assert max(waits[20:]) < min(waits[:20])
+    assert plan.warning == ""
+    plan.set_delay(7, 50_000.0)
+    for feed in range(40):
+        plan.record_poll(feed, 2 * HOUR, 0, 50)
+    assert plan.warning
+    assert "that their feeds need: 1 (at worst, " in plan.warning
+
+
+def test_dates_of_items_give_the_rate_at_the_first_poll():
+    plan = PollPlan(1.0)
+    for feed in (1, 2, 3):
+        plan.add(feed, feed, 0.0)
+        plan.record_poll(feed, 60.0, 20, 20, {1: 2 * HOUR, 2: 60 * DAY}.get(feed))
+    busy, quiet, unknown = (plan.state(feed).rate.per_s * HOUR for feed in (1, 2, 3))
+    assert busy == pytest.approx(9.0, rel=0.05)
+    assert quiet < 0.05
+    assert unknown == ArrivalRate().per_s * HOUR
+
+
+def test_failed_poll_is_retried_soon_and_then_less_often():
+    plan = PollPlan(0.01)
+    plan.add(1, 1, 0.0, PollState(0.0, 50, ArrivalRate(1.0, DAY)))
+    plan.add(2, 2, 0.0)
+    plan.record_poll(1, 0.0, 0, 50)
+    now, waits = 6 * HOUR, []
+    for attempts in range(1, 250):
+        later = plan.record_failure(1, now, attempts)
+        waits.append(later - now)
+        now = later
+    assert waits[:3] == [60.0, 120.0, 240.0]
+    assert max(wait for wait in waits if wait < 2 * HOUR) <= HOUR
+    assert max(waits) == pytest.approx(6 * HOUR) == waits[-1]
+    assert plan.record_failure(2, 0.0, 10_000) == 6 * HOUR
+
+
+def test_failed_poll_is_retried_24_times_within_the_deadline():
+    plan = PollPlan(1e-6)
+    plan.add(1, 1, 0.0, QUIET)
+    plan.record_poll(1, 0.0, 0, 20)
+    assert plan.record_failure(1, HOUR, 10) == 1.5 * HOUR
+    assert plan.record_failure(1, 24 * HOUR, 10) == 30 * HOUR
+
+
+def test_polls_of_a_removed_feed_go_to_the_others():
+    plan = PollPlan(0.01)
+    for feed in range(10):
+        plan.add(feed, feed, 0.0, QUIET)
+    among_ten = plan.record_poll(9, HOUR, 0, 20) - HOUR
+    for feed in range(9):
+        plan.remove(feed)
+    assert len(plan) == 1
+    assert plan.state(9).polled_at == HOUR
+    assert plan.record_poll(9, 2 * HOUR, 0, 20) - 2 * HOUR < among_ten / 5
+    with pytest.raises(KeyError):
+        plan.state(3)
+
+
+def test_feed_can_be_added_only_once():
+    plan = PollPlan(1.0)
+    plan.add(1, 1, 0.0)
+    assert plan.state(1) == PollState(NEVER, 10, ArrivalRate())
+    with pytest.raises(ValueError, match="feed 1 was added before"):
+        plan.add(1, 1, 0.0)
+
+
+def test_budget_is_not_redistributed_at_every_poll(monkeypatch):
+    times = []
+    original = PollPlan._share_out
+    monkeypatch.setattr(PollPlan, "_share_out", lambda plan: (times.append(1), original(plan)))
+    plan, rng = PollPlan(1.0), random.Random(1)
+    for feed in range(400):
+        plan.add(feed, feed, 0.0)
+    for turn in range(2000):
+        plan.record_poll(turn % 400, 10.0 * turn, rng.choice((0, 20)), 20)
+    assert 10 <= len(times) <= 2000 * 16 / 400

@@ -1,0 +1,163 @@
+"""Queries for scheduled pages, announced items, and the sites of a news crawl."""
+
+import pytest
+from sqlalchemy import insert, text, update
+
+from crawlers.items import State
+from crawlers.missions.news.stored import stored_polls
+from crawlers.missions.news.stored.news_tables import FeedItemRow, PageLabelRow, feed
+from crawlers.missions.news.stored.stored_polls import (
+    QueuedSite,
+    UnreadArticle,
+    announced_polls,
+    documents_of,
+    known_items,
+    labels_of,
+    moved_pages,
+    pages_without_document,
+    polls_of,
+    queued_sites,
+    removed_feeds,
+    removed_pages,
+)
+from crawlers.store.schema.score_tables import NewsScoreRow
+from crawlers.store.schema.tables import SiteRules, page
+from crawlers.urls.keys import url_key
+from tests.support.news_store import OTHER, SITE, NewsStore
+from tests.support.stored_rows import execute
+
+NOW = 1e9
+
+
+def move(crawl, source, target):
+    execute(crawl.database, update(page).where(page.c.id == source).values(moved_to=target))
+
+
+def test_polls_are_the_scheduled_pages_of_the_crawl(crawl):
+    first = crawl.poll("/rss", "feed", NOW, failures=2, problem="timeout")
+    gone = crawl.poll("/gone", "page", NOW)
+    crawl.write(NewsScoreRow(gone, crawl.sites[SITE], -1, 0.0, 0.0, 0.0))
+    NewsStore(crawl.database, "other").poll("/rss", "feed", NOW)
+    (row,) = polls_of(crawl.database, crawl.sites.values())
+    assert (row.page_id, row.kind, row.failures, row.problem) == (first, "feed", 2, "timeout")
+
+
+@pytest.mark.both_stores
+def test_announced_polls_were_read_but_not_as_articles(crawl):
+    feed_page = crawl.poll("/rss", "feed", NOW)
+    pages = {path: crawl.poll(path, "page", NOW) for path in ("/announced", "/linked", "/broken", "/end")}
+    moved = crawl.page("/moved", NOW, state=State.MOVED)
+    move(crawl, moved, pages["/end"])
+    execute(crawl.database, update(page).where(page.c.id == pages["/broken"]).values(reason="no_text"))
+    paths = ("/rss", "/announced", "/broken", "/moved")
+    crawl.write(*(FeedItemRow(feed_page, url_key(SITE + path), None, NOW, "") for path in paths))
+    found = announced_polls(crawl.database, crawl.sites.values())
+    assert [one.page_id for one in found] == [pages["/announced"], pages["/end"]]
+    assert announced_polls(crawl.database, [crawl.sites[OTHER]]) == []
+
+
+def test_announced_polls_of_sites_are_found_without_reading_all_items(sqlite):
+    statement = stored_polls._announced_polls([1, 2]).compile(sqlite.engine, compile_kwargs={"literal_binds": True})
+    plan = [line[3] for line in sqlite.rows(text(f"EXPLAIN QUERY PLAN {statement}"))]
+    assert [line for line in plan if "feed_item" in line] == [
+        "SEARCH feed_item USING INDEX feed_item_of_key (key=?)"
+    ] * 2
+    assert not any(line.startswith("SCAN") and "VIRTUAL" not in line for line in plan)
+
+
+def test_items_that_a_feed_announced_before_are_returned(crawl):
+    crawl.write(*(FeedItemRow(7, key, None, NOW, "") for key in range(5)), FeedItemRow(8, 9, None, NOW, ""))
+    assert known_items(crawl.database, 7, range(2, 10)) == {2, 3, 4}
+    assert known_items(crawl.database, 7, []) == set()
+
+
+def test_pages_without_document_were_read_and_are_not_copies(crawl):
+    plain = crawl.page("/plain", NOW, reason="no_text")
+    crawl.document("/good", NOW)
+    crawl.page("/copy", NOW, reason="same_text 7")
+    lost = crawl.page("/lost", NOW, state=State.REFUSED)
+    crawl.page("/elsewhere", NOW, site=OTHER)
+    keys = [url_key(SITE + path) for path in ("/plain", "/good", "/copy", "/lost", "/unknown")]
+    keys.append(url_key(f"{OTHER}/elsewhere"))
+    assert pages_without_document(crawl.database, crawl.id, SITE, keys) == [
+        UnreadArticle(SITE, url_key(f"{SITE}/plain"), plain, "no_text", NOW, waits=False),
+        UnreadArticle(SITE, url_key(f"{SITE}/lost"), lost, None, NOW, waits=False),
+    ]
+
+
+@pytest.mark.both_stores
+def test_page_that_redirects_stands_for_the_end_of_its_redirects(crawl):
+    pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/r1", "/r2", "/loop", "/copied", "/later")}
+    ends = {path: crawl.page(path, NOW, reason=reason) for path, reason in (("/end", None), ("/copy", "same_text 1"))}
+    ends["/new"] = crawl.page("/new", NOW, state=State.WAITING)
+    moves = [("/r1", "/r2"), ("/r2", "/end"), ("/loop", "/loop"), ("/copied", "/copy"), ("/later", "/new")]
+    for source, end in moves:
+        move(crawl, pages[source], ends.get(end) or pages[end])
+    found = pages_without_document(crawl.database, crawl.id, SITE, [url_key(SITE + path) for path in (*pages, "/new")])
+    assert [(one.page_id, one.waits) for one in found] == [(ends["/end"], False), (ends["/new"], True)]
+
+
+def test_documents_of_a_site_are_counted_up_to_a_limit(crawl):
+    third = NewsStore(crawl.database, "other", ("http://three.example",))
+    for number in range(4):
+        crawl.document(f"/{number}", NOW)
+    crawl.document("/one", NOW, site=OTHER)
+    third.document("/other", NOW, site="http://three.example")
+    crawl.page("/none", NOW)
+    assert documents_of(crawl.database, crawl.sites.values(), 3) == [(SITE, 3), (OTHER, 1)]
+
+
+@pytest.mark.both_stores
+def test_labels_are_sorted_oldest_first(crawl):
+    pages = [crawl.page(f"/{n}", NOW) for n in range(5)]
+    times = (None, None, NOW + 2, NOW + 1, NOW + 1)
+    for number, (page_id, at) in enumerate(zip(pages, times, strict=True)):
+        crawl.write(PageLabelRow(page_id, crawl.sites[SITE], 1.0, at, number))
+    other = NewsStore(crawl.database, "other")
+    other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0, NOW, None))
+    expected = [(SITE, f"{SITE}/{n}", 1.0, n, times[n]) for n in (0, 1, 3, 4, 2)]
+    assert labels_of(crawl.database, crawl.sites.values()) == expected
+
+
+def test_included_site_has_its_rules_and_whether_a_page_waits_or_was_read(crawl):
+    one, other = crawl.sites[SITE], crawl.sites[OTHER]
+    crawl.write(SiteRules(one, "old"), SiteRules(other, "old"))
+    crawl.write(SiteRules(one, None), SiteRules(one, "new"), SiteRules(other, None))
+    crawl.page("/waits", NOW, site=OTHER, state=State.WAITING)
+    found = [QueuedSite(one, SITE, "new", False), QueuedSite(other, OTHER, None, True)]
+    assert queued_sites(crawl.database, crawl.sites.values()) == found
+    crawl.page("/done", NOW)
+    assert all(row.has_pages for row in queued_sites(crawl.database, crawl.sites.values()))
+
+
+def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):
+    rows = [
+        {"seed_id": 1, "url": f"{SITE}/{name}", "kind": "feed", "is_given": name == "given", "enabled": name == "kept"}
+        for name in ("given", "found", "kept")
+    ]
+    execute(crawl.database, insert(feed), rows)
+    assert removed_feeds(crawl.database, {SITE}.__contains__) == [f"{SITE}/given", f"{SITE}/found"]
+    assert len(removed_feeds(crawl.database, {OTHER}.__contains__)) == 3
+
+
+@pytest.mark.both_stores
+def test_gone_pages_have_their_reason_and_download_time(crawl):
+    gone = crawl.page("/gone", NOW, reason="feed_removed")
+    crawl.page("/moved", NOW, state=State.MOVED)
+    crawl.poll("/polled", "feed", NOW)
+    number = crawl.sites[SITE]
+    wanted = [(number, url_key(SITE + path)) for path in ("/gone", "/moved", "/polled", "/unknown")]
+    wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/gone")))
+    assert removed_pages(crawl.database, wanted) == [(SITE, (gone, "feed_removed", NOW))]
+    assert removed_pages(crawl.database, []) == []
+
+
+@pytest.mark.both_stores
+def test_moved_pages_lists_each_hop_even_of_a_loop(crawl):
+    number = crawl.sites[SITE]
+    pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/a", "/b", "/c", "/there")}
+    for path, target in (("/a", "/b"), ("/b", "/there"), ("/c", "/c")):
+        move(crawl, pages[path], pages[target])
+    keys = {path: url_key(SITE + path) for path in pages}
+    found = moved_pages(crawl.database, [(number, keys["/a"]), (number, keys["/c"])])
+    assert sorted(found) == sorted([(keys["/a"], keys["/b"]), (keys["/b"], keys["/there"]), (keys["/c"], keys["/c"])])

@@ -1,0 +1,177 @@
+"""Which articles become documents, and which pages are but other ways to one."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import insert
+
+from crawlers.frontier.values import Lease
+from crawlers.items import Article, CopyReason, News, Page, State
+from crawlers.missions.news.articles import ArticlePolicy
+from crawlers.missions.news.dedup import document_copies
+from crawlers.missions.news.dedup.document_copies import DocumentKeys, Duplicates
+from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
+from crawlers.missions.news.stored.news_tables import DocumentRow, feed_item
+from crawlers.missions.news.urls.rule_learner import UrlRule
+from crawlers.missions.news.urls.url_classifier import UrlClassifier
+from crawlers.reasons import Reason
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.keys import content_hash
+from crawlers.urls.resolution import resolve
+from tests.support.executed_statements import statements
+from tests.support.news_run import at_once
+from tests.support.stored_rows import NothingPending, execute, write_changes_of
+
+SITE, NOW = "http://one.test", 1e9
+TEXT = " ".join(f"word{n}" for n in range(80))
+STORY = Article("Title", TEXT, None, "", (), "", "en", canonical_url="", image="", extractor="rule")
+RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, learns=False, fit_factor=1.0, else_factor=0.01)
+
+
+class Desk:
+    """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
+
+    def __init__(self, database, *, has_earlier=False):
+        duplicates = Duplicates(database, DocumentKeys(database, NothingPending()), NothingPending())
+        self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
+        self.pages = 0
+        self.changes = ChangeSet()  # of the latest page
+
+    def page(self, url, canonical="", body=b""):
+        self.pages += 1
+        url = resolve(SITE, url).url
+        return Page(
+            self.pages, url, 1, State.DONE, canonical=canonical, content_hash=content_hash(body or url.encode())
+        )
+
+    def judge(self, url, canonical="", article=STORY, body=b""):
+        """What comes of a page with that *article*."""
+        page = self.page(url, canonical, body)
+        if canonical.startswith("/"):
+            article = replace(article, canonical_url=resolve(SITE, canonical).url)
+        news = News(article=article, fingerprint=document_fingerprint(page.url, article))
+        self.changes = ChangeSet()
+        lease = Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW)
+        return self.policy.judge(lease, replace(page, news=news), news, self.changes, NOW)
+
+    def copy_of(self, url, body, canonical=""):
+        """The known document of these bytes."""
+        return asyncio.run(self.policy.copy_of(self.page(url, canonical, body), at_once))
+
+    def languages(self):
+        return [row.language for row in self.changes[DocumentRow]]
+
+
+@pytest.fixture
+def policy(database):
+    return Desk(database)
+
+
+@pytest.mark.parametrize(
+    ("announced", "published"),
+    [(1714753148.0, "2024-05-03T16:19:08+00:00"), (1714694400.0, "2024-05-03"), (None, None)],
+)
+def test_article_without_a_date_has_that_of_its_feeds(policy, database, announced, published):
+    items = [(7, 1, announced), (8, 1, announced and announced + 86_400), (7, 2, 1.0)]
+    rows = [{"feed_id": feed, "key": key, "published_at": at, "found_at": NOW} for feed, key, at in items]
+    execute(database, insert(feed_item), rows)
+    found = policy.judge("/news/1")
+    (row,) = policy.changes[DocumentRow]
+    assert (row.published_at, row.published) == (announced, published)
+    assert found.article.published_at == announced
+    own = replace(STORY, text="Another text", published_at=5.0, published="1970-01-01")
+    policy.judge("/news/2", article=own)
+    assert [row.published_at for row in policy.changes[DocumentRow]] == [5.0]
+
+
+def test_article_that_names_no_language_has_that_of_its_source(policy):
+    policy.judge("/news/1", article=replace(STORY, language=""))
+    assert policy.languages() == ["de"]
+    policy.judge("/news/2", article=replace(STORY, text="Another text", language="fr"))
+    assert policy.languages() == ["fr"]
+    policy.judge("http://two.test/news/1", article=replace(STORY, language=""))
+    assert policy.languages() == [None]
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical", "reason", "is_alternate_url"),
+    [
+        ("/print/1", "", Reason.SAME_TEXT, True),
+        ("/print/1", "/news/1-story", Reason.SAME_CANONICAL, True),
+        ("/print/1", "/print/1", Reason.SAME_TEXT, False),  # the right address, met after its copy
+        ("/print/1", "/section/", Reason.SAME_TEXT, True),  # neither of them
+        ("/print/1", "http://[::1", Reason.SAME_TEXT, True),  # nonsense says nothing
+        ("/news/2-story-again", "", Reason.SAME_TEXT, False),  # looks the same
+        ("/news/1-story?from=rss", "", Reason.SAME_URL, False),
+        ("http://www.one.test/print/1", "", Reason.SAME_TEXT, False),  # another site of the domain
+    ],
+)
+def test_copy_is_no_document_and_an_alternate_url_if_its_form_differs(policy, url, canonical, reason, is_alternate_url):
+    policy.judge("/news/1-story")
+    news = policy.judge(url, canonical)
+    assert (news.outcome, news.reason) == ("duplicate", f"{reason} 1")
+    assert news.is_alternate_url == is_alternate_url
+    assert policy.changes[DocumentRow] == []
+
+
+def test_version_of_a_document_is_not_an_alternate_url(policy):
+    policy.judge("/news/1-story")
+    news = policy.judge("/print/1", article=replace(STORY, text=f"{STORY.text} more"))
+    assert (news.outcome, news.is_alternate_url) == ("duplicate", False)
+    assert news.reason == "nearly_same_text 1"
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical", "is_alternate_url"),
+    [
+        ("/print/1", "", True),
+        ("/print/1", "http://[::1", True),
+        ("/print/1", "/print/1", False),
+        ("/news/2", "", False),
+    ],
+)
+def test_page_of_the_same_bytes_is_known_before_it_is_read(policy, url, canonical, is_alternate_url):
+    policy.judge("/news/1-story", body=b"bytes")
+    assert policy.copy_of(url, b"bytes", canonical) == CopyReason("same_bytes 1", is_alternate_url)
+    assert policy.copy_of(url, b"others", canonical) is None
+
+
+def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(database):
+    policy = Desk(database, has_earlier=True)
+    policy.judge("/news/1-story")
+    write_changes_of(database, policy.changes)
+    later = Desk(database, has_earlier=True)  # which remembers nothing
+    targets = [resolve(SITE, path) for path in ("/news/1-story", "/news/3", "/x")]
+    query = later.policy.look_up_links(targets)
+    assert query is not None
+    assert query.keys == (targets[0].key, targets[1].key), "no rule says that /x is an article"
+    later.policy.keep_holders(query, query.read())
+    assert later.policy.look_up_links(targets) is None, "once is enough"
+    with statements(database) as executed:
+        reasons = [later.policy.reason_against(target) for target in targets]
+    assert reasons == ["stored_earlier 1", None, None]
+    assert executed == []
+
+
+def test_document_that_is_stored_after_the_look_up_is_known_as_well(database):
+    policy = Desk(database, has_earlier=True)
+    target = resolve(SITE, "/news/1-story")
+    query = policy.policy.look_up_links([target])
+    assert query is not None
+    policy.policy.keep_holders(query, query.read())
+    assert policy.policy.reason_against(target) is None
+    policy.judge("/news/1-story")
+    assert policy.policy.reason_against(target) == "stored_earlier 1"
+
+
+def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(database, monkeypatch):
+    monkeypatch.setattr(document_copies, "MAX_UNCOMMITTED", 1)
+    policy = Desk(database, has_earlier=True)
+    targets = [resolve(SITE, "/news/1-story")]
+    outdated = policy.policy.look_up_links(targets)
+    assert outdated is not None
+    for number in range(2, 5):
+        policy.judge(f"/news/{number}", article=replace(STORY, text=f"Text {number}"))
+    policy.policy.keep_holders(outdated, outdated.read())
+    assert policy.policy.look_up_links(targets) is not None

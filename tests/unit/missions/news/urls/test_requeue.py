@@ -1,0 +1,175 @@
+"""What is learnt later of pages that wait: they take their places anew, some at a time."""
+
+import pytest
+
+from crawlers.frontier import frontier as frontier_module
+from crawlers.frontier.values import Candidate, Decision
+from crawlers.items import Page, QueueSlot, State
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
+from crawlers.missions.news.stored.stored_polls import QueuedSite
+from crawlers.missions.news.urls.rejudging import Rejudging
+from crawlers.missions.news.urls.requeue import Requeue
+from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.ranking.page_scores import OTHER
+from crawlers.store.schema.tables import SiteRules
+from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.resolution import resolve
+from tests.support.frontier_engine import Engine
+from tests.support.stored_rows import NothingPending
+
+NAME, NOW = "http://one.test", 1e9
+LESS = QueueSlot(OTHER, 0.01)
+
+
+class Rules:
+    """A rulebook: articles of a site are all URLs with its *word*."""
+
+    def __init__(self):
+        self.word = "/old"
+        self.calls = 0
+
+    def slot(self, site, url):
+        self.calls += 1
+        return QueueSlot(FIT, 1.0) if self.word in url else LESS
+
+    def has_rules(self, site):
+        return False
+
+    def fingerprint(self, site):
+        return self.word
+
+
+@pytest.fixture
+def frontier(database):
+    one = Engine(database).frontier(ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)))
+    one.open_site(SiteRow(1, NAME, 9, None, 0.0), NOW)
+    return one
+
+
+@pytest.fixture
+def rules():
+    return Rules()
+
+
+@pytest.fixture
+def requeue(rules, frontier):
+    """One of a site of which no page waits yet."""
+    one = requeue_of(rules, frontier)
+    one.add_site(1, NAME)
+    return one
+
+
+def requeue_of(rules, frontier):
+    """Return one that never judges pages again, as long as no rules are learnt."""
+    return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05), NothingPending(7))
+
+
+def add(frontier, *paths, slot=LESS, site_id=1, name=NAME):
+    frontier.add([Candidate(site_id, resolve(name, path), slot=slot) for path in paths], NOW)
+    frontier.store.flush()
+
+
+def queues(frontier, *pages):
+    places = [frontier.slot(page) for page in pages]
+    return [place.queue for place in places if place is not None]
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(frontier_module, "BATCH_PAGES", 2)
+
+
+def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(frontier, rules):
+    add(frontier, "/old1", slot=QueueSlot(FRESH, 7.0))
+    add(frontier, "/old2.xml", slot=QueueSlot(ARCHIVE, BEFORE_ARTICLES.value))
+    add(frontier, "/old3", slot=QueueSlot(FRESH, NOW))
+    (lease,) = frontier.lease(NOW, 1)
+    frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, 0, State.DONE, 200)), NOW)
+    assert frontier.requeue(NAME, frontier.waiting(1)(), rules.slot, NOW) is None
+    assert frontier.slot(1) == QueueSlot(FRESH, 7.0)
+    assert frontier.slot(2) == QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)
+    assert queues(frontier, lease.id) == [-1]
+
+
+def test_order_without_places_has_nothing_to_correct(database):
+    frontier = Engine(database).frontier()
+    assert frontier.slot(1) is None
+    assert frontier.requeue(NAME, frontier.waiting(1)(), Rules().slot, NOW) is None
+    frontier.fetch_again(NAME, [(1, None, None)], NOW)
+
+
+def finished(requeue, most=99):
+    changes = ChangeSet()
+    for _ in range(most):
+        if (read := requeue.look_up()) is not None:
+            requeue.keep(read())
+        requeue.step(1, changes, NOW)
+    return changes[SiteRules]
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below(frontier, rules, requeue):
+    frontier.open_site(SiteRow(2, "http://sport.one.test", 9, None, 0.0), NOW)
+    frontier.open_site(SiteRow(3, "http://another-one.test", 9, None, 0.0), NOW)
+    names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
+    for site_id, name in names.items():
+        requeue.add_site(site_id, name)
+        add(frontier, *(f"/new{n}" for n in range(3)), site_id=site_id, name=name)
+    assert finished(requeue) == []
+    rules.word, changes = "/new", ChangeSet()
+    requeue.changed("one.test", changes)
+    assert changes[SiteRules] == [(1, None), (2, None)]
+    assert finished(requeue) == [(1, "/new"), (2, "/new")]
+    assert queues(frontier, *range(1, 10)) == [FIT] * 6 + [OTHER] * 3
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand(frontier, rules):
+    add(frontier, *(f"/new{n}" for n in range(5)))
+    first = requeue_of(rules, frontier)
+    assert first.recall([QueuedSite(1, NAME, "/old", has_pages=True)])[SiteRules] == []
+    rules.word, changes = "/new", ChangeSet()
+    first.changed("one.test", changes)
+    assert finished(first, 1) == [], "killed here"
+    second = requeue_of(rules, frontier)
+    assert second.recall([QueuedSite(1, NAME, None, has_pages=True)])[SiteRules] == [(1, None)]
+    assert finished(second) == [(1, "/new")]
+    assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committed_before(frontier, rules, requeue):
+    add(frontier, *(f"/new{n}" for n in range(5)))
+    assert requeue.look_up() is None, "nothing changed"
+    rules.word = "/new"
+    requeue.changed("one.test", ChangeSet())
+    read = requeue.look_up()
+    assert read is not None
+    assert requeue.look_up() is None
+    requeue.step(1, ChangeSet(), NOW)
+    assert queues(frontier, 1, 2) == [OTHER] * 2, "nothing was read yet"
+    requeue.keep(read())
+    assert requeue.look_up() is None, "the pages are not requeued yet"
+    requeue.step(1, ChangeSet(), NOW)
+    assert queues(frontier, 1, 2, 3) == [FIT, FIT, OTHER]
+    finished(requeue)
+    assert requeue._commits.waited == [7, 0, 0]
+
+
+def test_pages_that_were_looked_up_before_the_rules_changed_once_more_are_looked_up_again(frontier, rules, requeue):
+    rules.word = "/new"
+    requeue.changed("one.test", ChangeSet())
+    early = requeue.look_up()()
+    add(frontier, "/new1")
+    requeue.changed("one.test", ChangeSet())
+    requeue.keep(early)
+    assert finished(requeue) == [(1, "/new")]
+    assert queues(frontier, 1) == [FIT]
+
+
+def test_failed_look_up_is_repeated(requeue):
+    requeue.changed("one.test", ChangeSet())
+    assert requeue.look_up() is not None
+    requeue.keep(None)
+    assert finished(requeue) == [(1, "/old")]

@@ -1,0 +1,242 @@
+"""The URL classifier applies the rules of a news crawl and learns new ones."""
+
+from dataclasses import replace
+
+import pytest
+
+from crawlers.items import QueueSlot
+from crawlers.missions.news.article.article_labels import ALTERNATE_URL, StoredLabel
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS
+from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule, learn_rules
+from crawlers.missions.news.urls.url_classifier import UrlClassifier
+from crawlers.missions.news.urls.url_prior import UrlPrior
+from crawlers.ranking.page_scores import OTHER
+from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+from crawlers.urls.domains import rule_domain
+from crawlers.urls.resolution import resolve
+
+SITE = "http://www.paper.example"
+
+
+def classifier(rules=(), *, learns=False, else_factor=0.01, **more):
+    """Return a classifier with *rules*, of which regex and weight stand for one by hand."""
+    known = {"paper.example": [one if isinstance(one, UrlRule) else UrlRule(*one, "hand") for one in rules]}
+    return UrlClassifier(known, learns=learns, **more, fit_factor=2.0, else_factor=else_factor)
+
+
+def learn(book, site, now):
+    task = book.task(site)
+    return book.apply_rules(rule_domain(site), task, learn_rules(task, now)) if task is not None else None
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/news/1.html", QueueSlot(FIT, 1.0)),
+        ("/video/1.html", QueueSlot(OTHER, 0.01)),
+        ("/news/page/2", QueueSlot(ARCHIVE, 0.01)),
+        ("/about", QueueSlot(OTHER, 0.01)),
+    ],
+)
+def test_queue_slot_of_a_url_depends_on_the_rules_and_its_form(path, place):
+    book = classifier([(r"/[a-z]+/\d+\.html", 0.5), (r"/video/.*", 0.0)])
+    assert book.slot(SITE, SITE + path) == place
+    assert book.slot_of(resolve(SITE + "/", path)) == place
+
+
+def labelled(book, numbers):
+    for number in numbers:
+        book.label(SITE, f"{SITE}/news/{number}-a-story-about-{number}.html", 3.0)
+        book.label(SITE, f"{SITE}/tag/{number}", -3.5)
+
+
+def test_rules_are_learnt_from_enough_labels_and_kept():
+    book = classifier(learns=True)
+    labelled(book, range(10))
+    assert not learn(book, SITE, 0.0)
+    labelled(book, range(10, 20))
+    learnt = learn(book, SITE, 0.0)
+    assert (learnt.domain, learnt.is_change) == ("paper.example", True)
+    assert {rule.origin for rule in learnt.rules} == {LEARNT}
+    assert book.slot(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
+    assert book.slot(SITE, f"{SITE}/tag/777").queue == OTHER
+    assert not learn(book, SITE, 0.0), "not before there are more labels"
+
+
+def test_labels_that_are_later_than_the_rules_were_not_used_for_them():
+    """A kill between the label that made rules due and the rules: they are learnt after the next label."""
+    labels = [StoredLabel(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0, None, float(n)) for n in range(50)]
+    labels += [StoredLabel(SITE, f"{SITE}/tag/{n}", -3.5, None, float(n)) for n in range(50)]
+    labels.sort(key=lambda one: one.labelled_at)
+    first = classifier(learns=True)
+    first.recall(labels[:40])
+    rules = learn(first, SITE, 20.0).rules
+    for count, is_due in ((98, False), (99, False), (100, True)):
+        again = classifier(rules, learns=True)
+        again.recall(labels[:count])
+        assert again.is_due(SITE) == is_due
+
+
+def test_rules_of_a_domain_that_was_given_up_meanwhile_are_ignored():
+    book = classifier(learns=True)
+    labelled(book, range(40))
+    task = book.task(SITE)
+    book.forget_labels("paper.example")
+    book.record_failure("paper.example", task)
+    assert book.apply_rules("paper.example", task, learn_rules(task, 0.0)) is None
+    labelled(book, range(40))  # it was taken back
+    assert book.apply_rules("paper.example", task, learn_rules(task, 0.0)) is None
+    assert not book.has_rules(SITE)
+    assert learn(book, SITE, 0.0)
+
+
+def test_domain_has_one_task_at_a_time():
+    book = classifier(learns=True)
+    labelled(book, range(20))
+    first = book.task(SITE)
+    assert list(book.learning) == ["paper.example"]
+    labelled(book, range(20, 60))
+    assert book.task(SITE) is None
+    assert [rule.support for rule in book.apply_rules("paper.example", first, learn_rules(first, 0.0)).rules] == [20]
+    assert not book.learning
+    assert [rule.support for rule in learn(book, SITE, 0.0).rules] == [60]
+
+
+def test_fingerprint_changes_with_everything_that_affects_queue_slots():
+    books = [classifier(), classifier([("/a", 1.0)]), classifier([("/a", 0.5)]), classifier([("/a", 1.0), ("/b", 1.0)])]
+    books.append(classifier(else_factor=0.02))
+    assert len({book.fingerprint(SITE) for book in books}) == len(books)
+    assert classifier([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
+
+
+def test_rule_that_matches_only_copies_is_dropped_and_that_of_the_articles_kept():
+    book = classifier(learns=True)
+    for n in range(100):  # the learner has been misled
+        book.label(SITE, f"{SITE}/tag/{n}", -3.5)
+        book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
+        if n < 20:
+            book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", 3.0)
+    assert learn(book, SITE, 0.0)
+    article, copy = f"{SITE}/news/777-a-story", f"{SITE}/news/777-a-story?print=1"
+    assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, FIT)
+    for n in range(100, 140):
+        book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", ALTERNATE_URL)
+        book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
+    assert learn(book, SITE, 1.0)
+    assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, OTHER)
+
+
+def test_what_a_person_said_stands_above_what_is_learnt():
+    first = classifier(learns=True)
+    labelled(first, range(20))
+    (rule, *_) = learn(first, SITE, 0.0).rules
+    url = f"{SITE}/news/777-another-story.html"
+    manual = [
+        replace(rule, weight=0.0, origin=HAND),
+        UrlRule("/mine", 1.0, HAND),
+        UrlRule("/pinned", 1.0, LEARNT, True),
+    ]
+    for its, queue in ((manual, OTHER), (manual[1:], FIT)):
+        book = classifier([*its, UrlRule("/old", 1.0, LEARNT)], learns=True)
+        labelled(book, range(20))
+        assert rule in learn(book, SITE, 0.0).rules or its is manual, "what is forbidden is not learnt"
+        assert book.slot(SITE, url).queue == queue
+        assert [book.weight(SITE, SITE + path) for path in ("/mine", "/pinned", "/old")] == [1.0, 1.0, 0.0]
+
+
+def test_rules_that_are_not_applied_are_learnt_all_the_same():
+    book = classifier([("/mine", 1.0)], learns=True, applies=False)
+    labelled(book, range(20))
+    learnt = learn(book, SITE, 0.0)
+    assert learnt.rules
+    assert not learnt.is_change
+    assert not book.has_rules(SITE)
+
+
+def with_prior(**more):
+    return classifier(prior=UrlPrior(shipped_weights(OF_URLS)), **more)
+
+
+TITLE = f"{SITE}/politics/mayor-wins-the-cup-after-all"
+
+
+def test_prior_supports_the_evidence_of_a_page_by_one_at_most():
+    book = with_prior()
+    assert book.support(SITE, TITLE) == 1.0
+    assert book.support(SITE, f"{SITE}/tag/storm") == 0.0
+    assert classifier().support(SITE, TITLE) == 0.0
+
+
+def test_pages_are_queued_anew_when_the_labels_that_the_prior_learns_from_have_doubled():
+    book = with_prior(learns=True)
+    fingerprints, anew = [book.fingerprint(SITE)], []
+    for number in range(1, 70):
+        if book.label(SITE, f"{SITE}/x/{number}", 3.0):
+            anew.append(number)
+        fingerprints.append(book.fingerprint(SITE))
+    assert anew == [1, 2, 4, 8, 16, 32, 64]
+    assert len(set(fingerprints)) == 8
+
+
+OTHERS = "http://www.gazette.example"
+
+
+def learnt_by(book):
+    """What the prior and the lists of *book* say of new URLs."""
+    here, there = ("/a/7c01f3bb", "/b/777", "/tag/wind"), ("/a/7c01f3bb", "/tag/wind")
+    urls = [(site, site + path) for site, paths in ((SITE, here), (OTHERS, there)) for path in paths]
+    return [(book.prior(*url), book.slot(*url)) for url in urls]
+
+
+def read(book, stored):
+    """Let *book* learn from pages as they are read, at last also a rule."""
+    for site, url, odds, articles, _ in stored:
+        book.label(site, url, odds)
+        learn(book, site, 0.0)
+        if articles is not None:
+            book.record_listing(site, url, articles)
+
+
+PAGES = [
+    StoredLabel(site, site + path, odds, articles)
+    for n in range(20)
+    for site in ((SITE, OTHERS) if n < 5 else (SITE,))
+    for path, odds, articles in ((f"/a/{n}f3a77c0{n}", 3.0, None), (f"/b/{n}", -3.0, 0), (f"/tag/{'x' * n}ice", 0.0, 9))
+]
+
+
+def test_resumed_run_knows_what_the_prior_and_the_lists_have_learnt_also_from_sites_with_rules():
+    first, second = with_prior(learns=True), with_prior(learns=True)
+    read(first, PAGES)
+    assert first.has_rules(SITE)
+    assert not first.has_rules(OTHERS)
+    assert learnt_by(first)[3][0] > 0.6
+    assert learnt_by(first)[4][1].queue == LISTS
+    second.replace("paper.example", first._rules.rules_of("paper.example"))
+    second.recall(PAGES)
+    assert learnt_by(second) == learnt_by(first)
+    assert second.fingerprint(SITE) == first.fingerprint(SITE)
+    assert second.fingerprint(OTHERS) == first.fingerprint(OTHERS)
+
+
+def test_site_of_a_known_domain_that_comes_later_teaches_all_domains():
+    together, apart = with_prior(learns=True), with_prior(learns=True)
+    blog = "http://blog.paper.example"
+    pages = [StoredLabel(blog, f"{blog}/a/{n}f3a77c0{n}", 3.0) for n in range(9)]
+    few = [one for one in PAGES if one.site == SITE][:9]
+    together.recall([*few, *pages])
+    apart.recall(few)
+    apart.recall(pages)
+    assert learnt_by(together) == learnt_by(apart)
+
+
+def test_domain_that_comes_back_does_not_teach_the_other_domains_twice():
+    book = with_prior(learns=True)
+    read(book, PAGES)
+    before = learnt_by(book)
+    book.forget_labels("gazette.example")
+    assert learnt_by(book) != before
+    book.recall([one for one in PAGES if one.site == OTHERS])
+    after = learnt_by(book)
+    assert after[:3] == before[:3], "of the site that stayed"
+    assert [slot.queue for _, slot in after] == [slot.queue for _, slot in before]

@@ -1,0 +1,85 @@
+"""The prior tells which URLs are probably articles, and adapts to the crawl and to each site."""
+
+import random
+
+import pytest
+
+from bench.news.url_rules import COMMON, UNSEEN, drawn
+from crawlers.missions.news.urls import url_prior
+from crawlers.missions.news.urls.url_features import MAX_CHARS, features_of
+from crawlers.missions.news.urls.url_prior import MAX_LABELS, UrlPrior
+from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+
+SITE = "paper.example"
+
+
+def shipped():
+    return UrlPrior(shipped_weights(OF_URLS))
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/tag/storm",
+        "/thema/der-neue-sturm",
+        "/politics/",
+        "/comments/20018771",
+        "/impressum",
+        "/search?q=storm",
+        "/login?next=storm",
+    ],
+)
+def test_lists_and_other_pages_probably_are_not(target):
+    assert shipped().probability(SITE, target) < 0.4
+
+
+def test_prior_is_better_than_a_rule_of_a_person_on_hosts_that_were_set_aside():
+    rng, prior = random.Random(1), shipped()
+    right = wrong = missed = 0
+    for articles, others in UNSEEN.values():
+        found = [prior.probability("", url) >= 0.5 for url in drawn(articles, 50, rng)]
+        right, missed = right + sum(found), missed + 50 - sum(found)
+        wrong += sum(prior.probability("", url) >= 0.5 for url in drawn(others + COMMON[1:], 50, rng))
+    assert right / (right + wrong) > 0.85
+    assert right / (right + missed) > 0.85
+
+
+def test_site_that_is_different_is_learnt_from_a_few_labels():
+    prior = shipped()
+    assert prior.probability(SITE, "/kx/storm") < 0.3
+    for word in ("fire", "cup", "train", "mayor"):
+        prior.label(SITE, f"/kx/{word}", True)
+        prior.label(SITE, f"/{word}", False)
+    assert prior.probability(SITE, "/kx/storm") > 0.6
+    assert prior.probability(SITE, "/storm") < 0.3
+
+
+def test_same_labels_give_the_same_model():
+    one, other = shipped(), shipped()
+    for prior in (one, other):
+        for number in range(100):
+            prior.label(SITE, f"/{'news' if number % 3 else 'tag'}/storm-{number}", bool(number % 3))
+    assert one.probability(SITE, "/news/fire-7") == other.probability(SITE, "/news/fire-7")
+    assert one.labels(SITE) == MAX_LABELS
+    assert not one.label(SITE, "/news/fire-8", True)
+
+
+def test_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(url_prior, "MAX_FEATURES", 30)
+    prior = shipped()
+    for number in range(200):
+        prior.label(f"{number}.example", f"/{'x' * (number % 20 + 1)}/{'y' * (number % 19 + 1)}", True)
+    assert len(prior._of_crawl) == 30
+
+
+def test_features_are_bounded():
+    assert len(features_of("/" + "a/" * 10_000)) < 60
+    assert len(features_of("/?" + "&".join(f"p{n}=1" for n in range(1000)))) < 60
+    assert features_of("/" + "a" * MAX_CHARS) == features_of("/" + "a" * MAX_CHARS * 2)
+
+
+def test_words_for_kinds_of_pages_are_known_in_many_languages():
+    for target in ("/tag/x", "/etiquetas/x", "/etiket/x", "/thema/x", "/tema/x", "/sujet/x"):
+        assert "dg:tag" in features_of(target)
+    assert "lg:print|last" in features_of("/news/the-storm-print")
+    assert "qg:page" in features_of("/news?seite=3")

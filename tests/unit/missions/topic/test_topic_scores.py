@@ -1,0 +1,164 @@
+"""The scores of a topic crawl satisfy `PageScores`, and their parts follow the formulas."""
+
+from fractions import Fraction
+from math import log1p
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.vectors import STRATEGIES, Weights
+from crawlers.ranking.page_scores import GONE
+
+PAGES = range(1, 9)
+pages = st.sampled_from(PAGES)
+mixes = st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(1, 10)).map(
+    lambda parts: Weights(*(part / sum(parts) for part in parts))
+)
+later = st.lists(
+    st.one_of(
+        st.tuples(st.just("add_waiting"), pages, st.integers(0, 20)),
+        st.tuples(st.just("fetched"), pages, st.dictionaries(pages, st.floats(0, 1), max_size=6)),
+        st.tuples(st.just("record_alias"), pages, pages),
+        st.tuples(st.just("remove_page"), pages),
+    ),
+    max_size=60,
+)
+first = st.dictionaries(pages, st.integers(0, 20), min_size=5)  # few events say anything about pages never found
+events = st.builds(lambda levels, rest: [("add_waiting", *item) for item in levels.items()] + rest, first, later)
+
+
+def told(weights, history):
+    scores = TopicScores(weights)
+    for name, *arguments in history:
+        getattr(scores, name)(*arguments)
+    return scores
+
+
+def known(scores):
+    return [(scores.queue(page), scores.score(page), *scores.record(page)) for page in PAGES]
+
+
+def scored(scores):
+    return {page: scores.score(page) for page in PAGES if scores.queue(page) == 0}
+
+
+def test_parts_of_a_score_are_anchor_distance_and_rank():
+    scores = TopicScores(Weights(0.5, 0.3, 0.2))
+    scores.add_waiting(1, 0)
+    assert scores.parts(1) == (0.0, 1.0, 1.0)
+    for page in (2, 3):
+        scores.add_waiting(page, 1)
+    assert set(scores.fetched(1, {2: 0.25, 3: 0.75})) == {2, 3}
+    scores.fetched(2, {3: 0.5})
+    assert scores.parts(3) == pytest.approx((0.75, 0.5, 1.0)), "the best link counts"
+    assert scores.parts(1) == pytest.approx((0.0, 1.0, log1p(1) / log1p(4))), "TR of 3: 1 + 1 + 2"
+    assert scores.score(3) == pytest.approx(0.5 * 0.75 + 0.3 * 0.5 + 0.2)
+
+
+@given(mixes, events)
+def test_many_scores_are_those_of_one_after_the_other(weights, history):
+    scores = told(weights, history)
+    assert scores.scores(np.array(PAGES)).tolist() == [scores.score(page) for page in PAGES]
+
+
+@given(events)
+def test_ranks_are_the_sums_of_the_paper(history):
+    """In fractions: every page begins with 1, and gets the rank of each page read that links to it."""
+    scores, ranks = TopicScores(STRATEGIES["links"]), {}
+    for name, *arguments in history:
+        if name == "add_waiting":
+            ranks.setdefault(arguments[0], Fraction(1))
+        elif name == "fetched" and scores.queue(arguments[0]) == 0:
+            for target in arguments[1]:
+                if target != arguments[0] and scores.queue(target) == 0:
+                    ranks[target] += ranks[arguments[0]]
+        elif name == "record_alias":
+            continue
+        getattr(scores, name)(*arguments)
+    most = max(ranks.values(), default=Fraction(1))
+    for page, rank in ranks.items():
+        assert scores.parts(page)[2] == pytest.approx(log1p(rank) / log1p(most))
+
+
+def test_ranks_of_a_complete_graph_neither_overflow_nor_hide_each_other():
+    """TR doubles with every page read, and is 2^1099 in the end, more than a double holds."""
+    scores = TopicScores(STRATEGIES["links"])
+    for page in range(1, 1101):
+        scores.add_waiting(page, 0)
+    for page in range(1, 1100):
+        scores.fetched(page, dict.fromkeys(range(page + 1, 1101), 0.0))
+    assert scores.score(1100) == 1.0
+    assert scores.score(551) == pytest.approx(0.5, abs=1e-3)
+
+
+@given(mixes, events)
+def test_scores_and_their_parts_are_shares(weights, history):
+    scores = told(weights, history)
+    for page in PAGES:
+        assert all(0.0 <= part <= 1.0 for part in scores.parts(page))
+        assert 0.0 <= scores.score(page) <= 1.0 + 1e-12
+
+
+@given(mixes, events)
+def test_scores_without_an_event_only_fall(weights, history):
+    """Only scores of the page of an event, and of the pages that it returns, may rise."""
+    scores = TopicScores(weights)
+    for name, *arguments in history:
+        before, records = scored(scores), {page: scores.record(page) for page in PAGES}
+        changed = set(getattr(scores, name)(*arguments) or ()) | {arguments[0]}
+        for page in PAGES:
+            if page not in changed:
+                assert scores.record(page) == records[page]
+                assert page not in before or scores.score(page) <= before[page]
+
+
+@given(
+    mixes, st.tuples(*[st.floats(0, 1)] * 2), st.tuples(*[st.integers(0, 30)] * 2), st.tuples(*[st.floats(0, 90)] * 2)
+)
+def test_scores_rise_with_each_part(weights, anchors, levels, ranks):
+    scores = TopicScores(weights)
+    scores.recall_totals([100.0])
+    scores.recall(1, 0, (min(anchors), max(levels), min(ranks)))
+    scores.recall(2, 0, (max(anchors), min(levels), max(ranks)))
+    assert scores.score(1) <= scores.score(2)
+    assert all(worse <= better for worse, better in zip(scores.parts(1), scores.parts(2), strict=True))
+
+
+@given(mixes, events, events)
+def test_recalled_scores_continue_as_if_never_interrupted(weights, before, after):
+    undisturbed, recalled = told(weights, before), TopicScores(weights)
+    recalled.recall_totals(undisturbed.totals())
+    for page in {event[1] for event in before if event[0] == "add_waiting"}:
+        recalled.recall(page, undisturbed.queue(page), undisturbed.record(page))
+    for name, *arguments in after:
+        ours, theirs = (getattr(scores, name)(*arguments) for scores in (recalled, undisturbed))
+        assert list(ours or ()) == list(theirs or ())
+    assert recalled.totals() == undisturbed.totals()
+    assert known(recalled) == known(undisturbed)
+
+
+@given(mixes, events, pages, st.dictionaries(pages, st.floats(0, 1)))
+def test_page_is_read_once_and_a_repeated_batch_adds_nothing(weights, history, page, links):
+    scores = told(weights, history)
+    scores.fetched(page, links)
+    before = known(scores)
+    assert scores.queue(page) == GONE
+    assert not scores.fetched(page, links)
+    assert known(scores) == before
+
+
+def test_target_inherits_the_better_parts():
+    scores = TopicScores(STRATEGIES["mixed"])
+    scores.recall(1, 0, (0.9, 5, 0.1))
+    scores.recall(2, 0, (0.2, 3, 0.7))
+    assert list(scores.record_alias(1, 2)) == [2]
+    assert scores.record(2) == (0.9, 3, 0.7)
+    assert scores.record(1) == (0.9, 5, 0.1)
+    scores.recall(3, 0, (0.1, 9, 0.0))
+    assert not scores.record_alias(3, 2), "no part is better"
+    assert not scores.record_alias(2, 77)
+    assert scores.queue(77) == GONE, "an unknown target stays unknown"
+    assert scores.queue(2) == GONE

@@ -1,0 +1,85 @@
+"""Page orders and their options."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, NewsScores
+from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.vectors import Weights
+from crawlers.ranking.opic import OPIC
+from crawlers.ranking.page_orders import BREADTH_FIRST, MAX_HOPS, ORDERS, OrderOptions
+from crawlers.ranking.page_scores import OTHER
+from crawlers.store.schema.score_tables import SCORE_ROWS
+
+WEIGHTS = Weights(0.5, 0.25, 0.25)
+OPTIONS = OrderOptions(
+    virtual_share=0.3,
+    window=5.0,
+    uncrawled_weight=2.0,
+    weights=WEIGHTS,
+    else_factor=0.5,
+    explore_share=0.25,
+    archive_share=0.125,
+)
+OPIC_OPTIONS = {"virtual_share": 0.3, "uncrawled_weight": 2.0}
+places = st.tuples(st.integers(0, 32_767), st.integers(0, MAX_HOPS))
+
+
+@given(places, places)
+def test_breadth_first_sorts_by_level_and_then_by_redirects(one, other):
+    assert (BREADTH_FIRST.priority(*one) < BREADTH_FIRST.priority(*other)) == (one < other)
+
+
+@pytest.mark.parametrize("name", sorted(ORDERS))
+def test_priorities_are_finite_numbers(name):
+    # They are stored, and databases represent infinity differently.
+    priority = ORDERS[name](OrderOptions()).priority(32_767, MAX_HOPS)
+    assert isinstance(priority, float)
+    assert abs(priority) < 1e300
+
+
+@pytest.mark.parametrize("kind", [NewsScores, OPIC, TopicScores])
+def test_records_have_the_columns_of_the_table_in_the_store(kind):
+    assert SCORE_ROWS[kind.table]._fields[4:] == kind.columns
+
+
+def history(scores):
+    """Return the scores in the course of a small crawl."""
+    said = []
+    scores.add_waiting(1, 0)
+    for page in range(1, 5):
+        links = {page + step: 0.5 / step for step in (1, 2)}
+        for target in links:
+            scores.add_waiting(target, page)
+        scores.fetched(page, links)
+        said += [(scores.queue(n), scores.score(n), scores.record(n)) for n in range(1, 7)]
+        said += [scores.totals(), scores.offset(0), scores.offset(1)]
+    return said
+
+
+@pytest.mark.parametrize(
+    ("name", "scores"),
+    [
+        ("aopic", OPIC("greedy", window=5.0, **OPIC_OPTIONS)),
+        ("aopic-cyclic", OPIC("cyclic", window=5.0, **OPIC_OPTIONS)),
+        ("aopic-random", OPIC("random", window=5.0, **OPIC_OPTIONS)),
+        ("opic", OPIC(**OPIC_OPTIONS)),
+        ("fit", NewsScores(weighs_links=False, else_factor=0.5)),
+        ("fit*opic", NewsScores(weighs_links=True, else_factor=0.5)),
+        ("topic", TopicScores(WEIGHTS)),
+    ],
+)
+def test_scores_of_orders_follow_their_options(name, scores):
+    found = history(ORDERS[name](OPTIONS).scores)
+    assert found == history(scores)
+    assert found != history(ORDERS[name](OrderOptions()).scores)
+
+
+@pytest.mark.parametrize("name", ["fit", "fit*opic"])
+def test_shares_of_the_queues_are_those_of_the_options(name):
+    shares, taken = ORDERS[name](OPTIONS).shares(), []
+    for _ in range(80):
+        taken.append(shares.choose([OTHER, ARCHIVE, FIT]))
+        shares.record_request(taken[-1])
+    assert (taken.count(OTHER), taken.count(ARCHIVE)) == (20, 10)

@@ -1,0 +1,53 @@
+"""Tables are derived from row types; a new table needs nothing else."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, get_type_hints
+
+import pytest
+from sqlalchemy import MetaData
+
+from crawlers.store.schema import metadata, score_tables
+from crawlers.store.schema.rows import UPDATE, UPSERT, BigInt, Hash, row_types, table, write_of, writes
+
+pytestmark = pytest.mark.both_stores
+
+toys = MetaData()
+
+
+class ToyRow(NamedTuple):
+    """A table of a new mission."""
+
+    id: BigInt
+    name: str
+    weight: float | None
+    is_loud: bool
+    hash: Hash | None
+
+
+toy = table("toy", toys, ToyRow, UPSERT, key=1)
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        (("id", "wieght"), KeyError, "wieght"),
+        (("weight", "id"), TypeError, "Wrong: the primary key of toy must come first"),
+    ],
+)
+def test_row_that_does_not_fit_its_table_is_refused(names, error, message):
+    with pytest.raises(error, match=message):
+        writes(toy, UPDATE)(NamedTuple("Wrong", [(name, float) for name in names]))
+
+
+OURS = [kind for kind in row_types() if write_of(kind).table in metadata.tables.values()]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in OURS if write_of(kind).select.get("sqlite") == "{rows}"])
+def test_fields_have_the_types_of_their_columns(kind):
+    write, hints = write_of(kind), get_type_hints(kind)
+    for name in write.columns:
+        column = write.table.c[name]
+        may_be_null = hints[name] != write.types[name]
+        assert column.nullable or not may_be_null, name
+        assert write.types[name] is column.type.python_type or kind is score_tables.ImportanceRow, name

@@ -1,0 +1,75 @@
+"""A worker holds its lock as long as its process lives; the lock of a killed process is free."""
+
+import subprocess
+import sys
+
+import pytest
+from sqlalchemy import text
+
+from crawlers.errors import StoreError
+from crawlers.store.locks import WorkerLock, is_free
+
+pytestmark = pytest.mark.both_stores
+
+HOLD = """
+import sys
+from crawlers.store.database import Database
+from crawlers.store.locks import WorkerLock
+lock = WorkerLock(Database(sys.argv[1], create=False), 1)
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def holder(database, database_url):
+    """Another process that holds the lock of worker 1."""
+    command = [sys.executable, "-c", HOLD, database_url]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def wait_for_server(database):
+    """Return when the server has noticed that the holder has died."""
+    if not database.is_sqlite:
+        with database.read() as connection:
+            connection.execute(text("SET LOCAL statement_timeout = '30s'"))
+            connection.execute(text("SELECT pg_advisory_xact_lock(1668440439, 1)"))
+
+
+def test_lock_of_another_process_is_held_until_that_is_killed(database, holder):
+    for _ in range(2):
+        assert not is_free(database, 1)
+        with pytest.raises(StoreError, match=r"another process holds the lock of worker 1"):
+            WorkerLock(database, 1)
+    holder.kill()
+    holder.wait()
+    wait_for_server(database)
+    assert is_free(database, 1)
+    WorkerLock(database, 1).release()
+
+
+def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(sqlite, tmp_path):
+    left_over = tmp_path / "crawl.sqlite.worker1.lock"
+    left_over.touch()
+    assert is_free(sqlite, 1)
+    assert not left_over.exists()
+
+
+def test_lock_on_a_removed_file_does_not_count(sqlite, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    first = WorkerLock(sqlite, 1)
+    flock = fcntl.flock
+
+    def release_in_between(file, flags):
+        monkeypatch.undo()
+        first.release()
+        flock(file, flags)
+
+    monkeypatch.setattr(fcntl, "flock", release_in_between)
+    second = WorkerLock(sqlite, 1)
+    assert not is_free(sqlite, 1)
+    second.release()

@@ -1,0 +1,62 @@
+"""The scope limits the sites of a crawl."""
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.urls.scope import SITES_CACHED, Scope
+
+LISTED = ["http://listed.test", "https://www.listed.test:8443"]
+
+
+@pytest.mark.parametrize("scope", ["sites", " Sites ", "SITES"])
+def test_scope_of_the_list_holds_only_the_listed_sites(scope):
+    found = Scope(scope, LISTED)
+    assert not found.is_open
+    others = ["https://listed.test", "http://listed.test:81", "https://www.listed.test", "http://other.test"]
+    assert list(filter(found.holds, LISTED + others)) == LISTED
+
+
+def test_domain_holds_itself_and_its_subdomains_for_any_scheme_and_port():
+    found = Scope(" Example.org., b.test", LISTED)
+    assert found.is_open
+    within = ["http://example.org", "https://a.b.example.org:8443", "http://b.test", *LISTED]
+    others = ["http://notexample.org", "http://example.org.evil.test", "http://org", "http://a.listed.test"]
+    for _ in range(2):  # the second time from the cache
+        assert list(filter(found.holds, within + others)) == within
+
+
+def test_ip_addresses_are_separate_domains():
+    found = Scope("127.0.0.1", [])
+    assert found.holds("http://127.0.0.1:8600")
+    assert not found.holds("http://1.127.0.0.2")
+
+
+@pytest.mark.parametrize("scope", ["", "a b", "http://example.org", "example.org,", "-a.test", "*.example.org", "a/b"])
+def test_invalid_domain_is_reported(scope):
+    with pytest.raises(ConfigError, match="is not a domain; give sites"):
+        Scope(scope, LISTED)
+
+
+def test_number_of_cached_verdicts_is_bounded(monkeypatch):
+    assert SITES_CACHED > 10_000
+    monkeypatch.setattr("crawlers.urls.scope.SITES_CACHED", 3)
+    found = Scope("example.org", [])
+    for _ in range(2):
+        assert [found.holds(f"http://{n}.example.org") for n in range(9)] == [True] * 9
+        assert not found.holds("http://example.com")
+    assert len(found._known) == 3
+
+
+@pytest.mark.parametrize("scope", ["all", "a.example"])
+def test_excluded_site_is_outside_every_scope(scope):
+    made = Scope(scope, ["http://a.example"])
+    assert made.holds("http://sport.a.example")
+    made = made.excluding(["http://sport.a.example"])
+    hosts = ("a.example", "sport.a.example", "x.a.example")
+    assert [made.holds(f"http://{host}") for host in hosts] == [True, False, True]
+
+
+def test_scope_of_hosts_accepts_any_host_name():
+    scope = Scope.of_hosts(["my_paper.example", "all", "::1"], ["http://a.example"])
+    hosts = ("my_paper.example", "www.my_paper.example", "all", "[::1]:9", "a.example", "b.example")
+    assert [host for host in hosts if not scope.holds(f"http://{host}")] == ["b.example"]
