@@ -41,6 +41,14 @@ MEASUREMENTS = (
         },
     ),
     Measurement(
+        ("bench.speed.whole", "--rounds", "3"),
+        {
+            "ours_cpu_s": ("a whole site graph of 1,000 pages, from prompt to graph", "s"),
+            "afternoon_ratio": ("a script of an afternoon", "x ours"),
+            "plain_ratio": ("Scrapy's CrawlSpider, which stores nothing", "x ours"),
+        },
+    ),
+    Measurement(
         ("bench.speed.workers", "--sites", "4", "--rounds", "1", "--stores", "sqlite"),
         {"steady_ratio": ("pages a second with a second worker", "x")},
     ),
