@@ -18,7 +18,6 @@ ITEM_PIPELINES = {
     "crawlers.pipelines.store.StorePipeline": 900,  # after those of users
     "crawlers.pipelines.document_items.DocumentPipeline": 950,
     "crawlers.pipelines.graphs.GraphPipeline": 960,
-    "crawlers.pipelines.url_tables.TablePipeline": 965,
     "crawlers.pipelines.topic.TopicPipeline": 970,
 }
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.CallbackMiddleware": 10}  # the outermost: nearest to the engine

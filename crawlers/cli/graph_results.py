@@ -16,13 +16,13 @@ from crawlers.graphs.analysis import analyse
 from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
 from crawlers.graphs.comparison.crawl_changes import CHANGES
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
-from crawlers.graphs.export import no_graph_of, write_laid_out, write_site_graphs
+from crawlers.graphs.export import no_graph_of, write_laid_out
 from crawlers.graphs.files import PARQUET, graph_paths
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
 from crawlers.graphs.important_part import graph_map
-from crawlers.graphs.looks import COMMUNITY, MAX_NODES, GraphLayout, graph_layout
+from crawlers.graphs.looks import COMMUNITY, GraphLayout, graph_layout
 from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
@@ -31,7 +31,7 @@ from crawlers.options.file_kinds import HTML, PICTURE
 from crawlers.plurals import counted, plural
 from crawlers.reports.figures import draw_map
 from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
-from crawlers.reports.result_tables import DEFAULTS, write_tables
+from crawlers.reports.site_results import DEFAULTS, ResultFiles, write_site_results
 from crawlers.sites.seed_names import matching_seeds
 from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
 from crawlers.store.reading.importance import KEEPERS, totals_of, weights_of_crawl
@@ -85,7 +85,7 @@ def write_results(
         return [name for name in settings.getlist(setting) if name]
 
     by_default = graph_layout(names("GRAPH_LAYOUT"))
-    layout = graph_layout(opts.layout, MAX_NODES) if opts.layout else by_default
+    layout = graph_layout(opts.layout) if opts.layout else by_default
     crawl = read_crawl(database, opts.crawl, settings)
     check_has_links(crawl)
     if opts.picture or opts.html:
@@ -108,12 +108,8 @@ def write_results(
         check_parquet(f"--format {PARQUET}" if opts.format else "GRAPH_FORMATS")
         dataset = write_dataset(database, [site.id for site in named], folder / DATASET)
         print(f"{folder / DATASET}: {dataset}")
-    if of_graphs:
-        _write_site_graphs(target, named, is_named=bool(wanted))
     usual = [name for name in names("RESULT_TABLES") if name in DEFAULTS.get(crawl.mission, ())]
-    tables = write_tables(database, crawl, named, sites, folder, opts.table or ([] if opts.format else usual))
-    for path, rows, noun in tables:
-        print(f"{path}: {counted(rows, noun)}")
+    _write_sites(target, named, opts.table or ([] if opts.format else usual), is_named=bool(wanted))
 
 
 def _result_folder(database: Database, crawl: NamedCrawl, settings: BaseSettings) -> Path:
@@ -124,12 +120,13 @@ def _result_folder(database: Database, crawl: NamedCrawl, settings: BaseSettings
         return own if has_own else free_folder(connection, crawl.id, wanted)
 
 
-def _write_site_graphs(target: _Target, chosen: Sequence[CrawledSite], *, is_named: bool) -> None:
+def _write_sites(target: _Target, chosen: Sequence[CrawledSite], tables: Sequence[str], *, is_named: bool) -> None:
     database, crawl = target.database, target.crawl
-    unread = {site.site: None for site in chosen}
-    for site, paths, size in write_site_graphs(database, crawl.id, chosen, *target[2:], _warn):
-        unread.pop(site.site, None)  # a site has a file in each format
-        print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
+    files = ResultFiles(target.formats, target.measures, target.layout, tables)
+    unread = {site.site: None for site in chosen} if files.formats else {}
+    for written in write_site_results(database, crawl, chosen, target.folder, files, _warn):
+        unread.pop(written.site, None)
+        print(f"{written.paths[0]}: {written.contents}")
     if unread and (is_named or len(unread) == len(chosen)):
         raise _without_pages(database, crawl.id, list(unread))
     if unread:

@@ -56,7 +56,7 @@ class Command(StoreCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         from crawlers.graphs.export import ALL_MEASURES
         from crawlers.graphs.looks import LAYOUTS
-        from crawlers.reports.result_tables import TABLES
+        from crawlers.reports.site_results import TABLES
         from crawlers.urls.domains import GROUPS
 
         super().add_options(parser)

@@ -39,7 +39,7 @@ def clean(text: str) -> str:
     >>> clean("a" + chr(0) + "b") == clean("a" + chr(0x202E) + "b") == "a" + chr(0xFFFD) + "b"
     True
     """
-    return _CONTROLS.sub("\ufffd", text)
+    return text if text.isascii() and text.isprintable() else _CONTROLS.sub("\ufffd", text)
 
 
 def cell(value: Value) -> str | None:

@@ -12,14 +12,13 @@ scipy is imported where it is used, because crawls without measures must not wai
 
 from __future__ import annotations
 
-from array import array
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.model import Column
+from crawlers.graphs.model import Column, edge_places
 from crawlers.ranking.link_ranks import hits, pagerank
 from crawlers.store.reading.importance import DECIMALS
 
@@ -46,35 +45,30 @@ def analyse(graph: Graph, measures: Sequence[str]) -> dict[Column, Callable[[int
     for name in measures:
         if name not in MEASURES:
             raise ConfigError(f"unknown measure {name!r}; choose from {', '.join(MEASURES)}")
-    ids, links = links_of(graph)
+    links = _matrix(graph)
     found: dict[str, NDArray[Any]] = {}
     for names, measure in _GROUPS.items():
         if not set(names).isdisjoint(measures):
             found.update(zip(names, measure(links), strict=True))
     return {
         Column(name, "integer" if found[name].dtype.kind == "i" else "double"): dict(
-            zip(ids, found[name].tolist(), strict=True)
+            zip(graph.ids, found[name].tolist(), strict=True)
         ).__getitem__
         for name in measures
     }
 
 
-def links_of(graph: Graph) -> tuple[array[int], csr_array]:
-    """Return the ids of the nodes of *graph*, and its edges as a matrix of them, without weights."""
+def _matrix(graph: Graph) -> csr_array:
+    """Return the edges of *graph*, without weights."""
     from scipy.sparse import csr_array
 
-    sources, targets = array("q"), array("q")
-    for source, its in graph.edges():
-        if len(sources) + len(its) > MAX_EDGES:
-            raise ConfigError(
-                f"{graph.name}: more than {MAX_EDGES:,} edges, too many to analyse in memory; export without "
-                "measures, or analyse the graph of sites instead"
-            )
-        sources.extend([source] * len(its))
-        targets.extend(target for target, _ in its)
-    ids = array("q", (row[0] for row in graph.nodes()))  # ascending
-    places = np.searchsorted(ids, sources), np.searchsorted(ids, targets)
-    return ids, csr_array((np.ones(len(sources)), places), shape=(len(ids), len(ids)))
+    edges = edge_places(graph, MAX_EDGES)
+    if edges is None:
+        raise ConfigError(
+            f"{graph.name}: more than {MAX_EDGES:,} edges, too many to analyse in memory; export without "
+            "measures, or analyse the graph of sites instead"
+        )
+    return csr_array((np.ones(len(edges)), edges.T), shape=(len(graph.ids), len(graph.ids)))
 
 
 def _degrees(links: csr_array) -> tuple[NDArray[Any], ...]:

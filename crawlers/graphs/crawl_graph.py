@@ -61,6 +61,10 @@ class CrawlGraph:
         """Return the number of nodes."""
         return self._before[-1]
 
+    @property
+    def ids(self) -> range:
+        return range(1, len(self) + 1)
+
     def node(self, page_id: int) -> int | None:
         """Return the node of a page; None if it has none."""
         found = (self._node(place, page_id) for place in range(len(self._graphs)))

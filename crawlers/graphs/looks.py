@@ -6,7 +6,6 @@ A large graph has no positions, so that nothing of it is held in memory; its col
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import ConfigError
@@ -22,17 +21,19 @@ from crawlers.graphs.maps.map_colours import (
     level_colour,
     node_size,
 )
-from crawlers.graphs.model import Column, ExtendedGraph
+from crawlers.graphs.model import Column, ExtendedGraph, edge_places
 from crawlers.plurals import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from crawlers.files.cells import Value
     from crawlers.graphs.model import Graph, Row
 
-MAX_NODES = 20_000  # of a graph with positions, if somebody asks for them: 17 s
-CRAWL_NODES = 5_000  # at the end of each crawl: 3 s
+MAX_NODES = 20_000  # of a graph with positions, which take 2 s
 MAX_LAID_OUT_EDGES = 500_000
 LEVEL, COMMUNITY = "level", "community"
 HOST, CLASS = "host", "class"  # of maps with pages of several sites, and with other sites than those of the crawl
@@ -55,7 +56,6 @@ class GraphLayout(NamedTuple):
 
     colour: str = LEVEL
     size: str = IN_DEGREE
-    max_nodes: int = MAX_NODES  # larger graphs get no positions
 
 
 class LaidOutGraph(NamedTuple):
@@ -67,11 +67,11 @@ class LaidOutGraph(NamedTuple):
     remark: str = ""  # a sentence, if it has no positions
 
 
-def graph_layout(words: Sequence[str], max_nodes: int = CRAWL_NODES) -> GraphLayout | None:
+def graph_layout(words: Sequence[str]) -> GraphLayout | None:
     """Return the layout that the *words* of GRAPH_LAYOUT describe; None without words. Raises `ConfigError`.
 
     >>> graph_layout(["community", "pagerank"])
-    GraphLayout(colour='community', size='pagerank', max_nodes=5000)
+    GraphLayout(colour='community', size='pagerank')
     """
     unknown = set(words) - set(LAYOUTS)
     if unknown:
@@ -84,35 +84,31 @@ def graph_layout(words: Sequence[str], max_nodes: int = CRAWL_NODES) -> GraphLay
     if not words:
         return None
     colour, size = COMMUNITY if COMMUNITY in words else LEVEL, PAGERANK if PAGERANK in words else IN_DEGREE
-    return GraphLayout(colour, size, max_nodes)
-
-
-def _too_large(graph: Graph, max_nodes: int) -> str:
-    return (
-        f"{graph.name}: the graph has colours by level and sizes, but no positions: more than "
-        f"{counted(max_nodes, 'node')} or {counted(MAX_LAID_OUT_EDGES, 'edge')}"
-    )
+    return GraphLayout(colour, size)
 
 
 def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
     """Return *graph* with the look of its nodes; equal graphs look equal.
 
-    Positions, communities and PageRank are computed for graphs of at most as many nodes as *layout* says, and
-    `MAX_LAID_OUT_EDGES`. A larger graph has colours by level, and sizes by in-degree if it is one of its columns.
+    Positions, communities and PageRank are computed for graphs of at most `MAX_NODES` and `MAX_LAID_OUT_EDGES`. Larger
+    ones have colours by level, and sizes by in-degree if it is one of its columns.
     """
-    if (numbered := _numbered(graph, layout.max_nodes)) is None:
-        return _drawn(graph, GraphLayout(), {}, remark=_too_large(graph, layout.max_nodes))
-    ids, pairs = numbered
+    if (edges := _inner_edges(graph)) is None:
+        remark = (
+            f"{graph.name}: the graph has colours by level and sizes, but no positions: more than "
+            f"{counted(MAX_NODES, 'node')} or {counted(MAX_LAID_OUT_EDGES, 'edge')}"
+        )
+        return _drawn(graph, GraphLayout(), {}, remark)
+    ids = graph.ids
     if layout.size not in [column.name for column in graph.columns]:
         graph = ExtendedGraph(graph, analyse(graph, (layout.size,)))
     if layout.colour == COMMUNITY:
-        of_node = dict(zip(ids, communities(len(ids), pairs), strict=True))
+        of_node = dict(zip(ids, communities(len(ids), edges), strict=True))
         graph = ExtendedGraph(graph, {Column(COMMUNITY, "integer"): of_node.__getitem__})
     elif layout.colour == HOST:
         hosts = {row[0]: host_of(row[1]) for row in graph.nodes()}
         graph = ExtendedGraph(graph, {Column(HOST, "string"): hosts.__getitem__})
-    places = dict(zip(ids, force_layout(len(ids), pairs), strict=True))
-    return _drawn(graph, layout, places, len(ids))
+    return _drawn(graph, layout, dict(zip(ids, force_layout(len(ids), edges), strict=True)))
 
 
 def host_of(label: str) -> str:
@@ -132,38 +128,28 @@ def ranked(groups: Iterable[Value]) -> list[str]:
 
 def positions(graph: Graph) -> dict[int, tuple[float, float]] | None:
     """Return the positions of the nodes of *graph* by id; None if it is too large."""
-    if (numbered := _numbered(graph, MAX_NODES)) is None:
+    if (edges := _inner_edges(graph)) is None:
         return None
-    ids, pairs = numbered
-    return dict(zip(ids, force_layout(len(ids), pairs), strict=True))
+    return dict(zip(graph.ids, force_layout(len(graph.ids), edges), strict=True))
 
 
-def _numbered(graph: Graph, max_nodes: int) -> tuple[list[int], list[tuple[int, int]]] | None:
-    """Return the ids of the nodes, and the edges by their places in that list; None if there are too many."""
-    edges: list[tuple[int, int]] = []
-    for source, targets in graph.edges():
-        if len(edges) + len(targets) > MAX_LAID_OUT_EDGES:
-            return None
-        edges.extend((source, target) for target, _ in targets)
-    ids = [node for node, *_ in islice(graph.nodes(), max_nodes + 1)]
-    if len(ids) > max_nodes:
-        return None
-    places = {node: place for place, node in enumerate(ids)}
-    return ids, [(places[source], places[target]) for source, target in edges if source != target]
+def _inner_edges(graph: Graph) -> NDArray[np.int64] | None:
+    """Return the edges between different nodes as places of their ids; None if the graph is too large."""
+    edges = edge_places(graph, MAX_LAID_OUT_EDGES) if len(graph.ids) <= MAX_NODES else None
+    return None if edges is None else edges[edges[:, 0] != edges[:, 1]]
 
 
 def _drawn(
     graph: Graph,
     layout: GraphLayout,
     places: Mapping[int, tuple[float, float]],
-    node_count: int = 0,
     remark: str = "",
 ) -> LaidOutGraph:
     names = [column.name for column in graph.columns]
     group = next((name for name in (layout.colour, LEVEL, SET) if name in names), "")
     group_place = names.index(group) + 2 if group else None  # behind id and label
     size = next((names.index(name) + 2 for name in (layout.size, IN_DEGREE) if name in names), None)
-    scale = float(node_count) if layout.size == PAGERANK else 1.0  # the mean PageRank looks like one link
+    scale = float(len(graph.ids)) if layout.size == PAGERANK else 1.0  # the mean PageRank looks like one link
     colour = _colours(group, graph, group_place)
 
     def look(row: Row) -> Look:

@@ -6,6 +6,7 @@ nodes are counted while the edges are read. Nothing here knows the source of a g
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -14,12 +15,16 @@ from crawlers.files.cells import Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     FurtherColumns = Mapping["Column", Callable[[int], Value]]
 
 ColumnType = Literal["integer", "long", "double", "boolean", "string"]
 Row = tuple[int, str, *tuple[Value, ...]]  # id, label, then one value for each column
 
 EDGES_AT_ONCE = 4096  # keeps the text of a page with a million links below 0.5 MB
+CACHED_EDGES = 500_000  # 8 MB
 
 
 class Column(NamedTuple):
@@ -56,6 +61,10 @@ class Graph(Protocol):
     def columns(self) -> tuple[Column, ...]:
         """The attributes of the nodes, in the order of the values in each row."""
 
+    @property
+    def ids(self) -> Sequence[int]:
+        """The ids of all nodes, ascending."""
+
     def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
         """Yield each source id, ascending, with its (target id, weight) pairs, ascending.
 
@@ -76,6 +85,10 @@ class MemoryGraph:
     name: str = ""
     description: str = ""
 
+    @property
+    def ids(self) -> list[int]:
+        return [row[0] for row in self.rows]
+
     def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
         return iter(self.links)
 
@@ -95,6 +108,7 @@ class ExtendedGraph:
         self.name = graph.name
         self.description = graph.description
         self.columns = (*graph.columns, *new)
+        self.ids = graph.ids
         self._graph = graph
         self._values = tuple(new.values())
 
@@ -106,6 +120,60 @@ class ExtendedGraph:
             number, label, *values = row
             all_values = (*values, *(value_of(number) for value_of in self._values))
             yield number, label, *all_values
+
+
+class CachedGraph:
+    """*graph*, the edges of which are read only once from where it has them, if they are at most `CACHED_EDGES`."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.name = graph.name
+        self.description = graph.description
+        self.columns = graph.columns
+        self.ids = graph.ids
+        self._graph = graph
+        self._is_cached = False
+        self._ends: list[tuple[int, int]] = []  # source, and the end of its edges in the arrays
+        self._targets, self._weights = array("q"), array("q")
+
+    def nodes(self) -> Iterator[Row]:
+        return self._graph.nodes()
+
+    def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
+        return self._cached_edges() if self._is_cached else self._read_edges()
+
+    def _cached_edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
+        start = 0
+        for source, end in self._ends:
+            yield source, list(zip(self._targets[start:end], self._weights[start:end], strict=True))
+            start = end
+
+    def _read_edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
+        ends, targets, weights = [], array("q"), array("q")
+        is_small = True
+        for source, its in self._graph.edges():
+            is_small = is_small and len(targets) + len(its) <= CACHED_EDGES
+            if is_small:
+                targets.extend([target for target, _ in its])
+                weights.extend([weight for _, weight in its])
+                ends.append((source, len(targets)))
+            yield source, its
+        if is_small:
+            self._ends, self._targets, self._weights = ends, targets, weights
+            self._is_cached = True
+
+
+def edge_places(graph: Graph, most: int) -> NDArray[np.int64] | None:
+    """Return the edges of *graph*, as two columns of places in its ids; None if there are more than *most* of them."""
+    import numpy as np
+
+    sources, targets = array("q"), array("q")
+    for source, its in graph.edges():
+        if len(sources) + len(its) > most:
+            return None
+        sources.extend([source] * len(its))
+        targets.extend([target for target, _ in its])
+    ids = np.array(graph.ids, dtype=np.int64)
+    return np.column_stack([np.searchsorted(ids, numbers) for numbers in (sources, targets)])
 
 
 class GraphSize(NamedTuple):

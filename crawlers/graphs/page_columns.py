@@ -42,8 +42,8 @@ def importance_column(pages: SiteGraph, shares: Iterable[tuple[int, float]]) -> 
     return {Column("importance", "double"): lambda node: round(sums[node], DECIMALS)}
 
 
-def seen_columns(pages: SiteGraph, database: Database, site_id: int, names: Sequence[str]) -> FurtherColumns:
-    """Return the columns *names* out of `SEEN` of the graph *pages* of the site *site_id*, in ISO 8601 and UTC.
+def seen_columns(pages: SiteGraph, database: Database, names: Sequence[str]) -> FurtherColumns:
+    """Return the columns *names* out of `SEEN` of the graph *pages*, in ISO 8601 and UTC.
 
     `first_seen` is when the crawl found the first URL of the node, `last_seen` when it last fetched one of them. They
     differ between crawls of an unchanged site, so graphs have them only on request.
@@ -51,7 +51,7 @@ def seen_columns(pages: SiteGraph, database: Database, site_id: int, names: Sequ
     nodes = len(pages) + 1  # they start at 1
     first, last = array("d", [NEVER] * nodes), array("d", [-NEVER] * nodes)
     done = select(page.c.id, page.c.found_at, page.c.fetched_at).where(
-        page.c.site_id == site_id, page.c.state == int(State.DONE)
+        page.c.site_id == pages.site_id, page.c.state == int(State.DONE)
     )
     with database.read() as connection:
         for page_id, found_at, fetched_at in connection.execution_options(stream_results=True).execute(done):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import text
 
@@ -17,7 +17,7 @@ from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node, State
 from crawlers.store.reading.queries import site_has_crossings
 from crawlers.store.reading.redirect_chains import final_target
-from crawlers.store.streaming import execute
+from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
     from crawlers.store.database import Database
 
-SOURCES_AT_ONCE = 256  # pages whose links are read by one query
+NODES_AT_ONCE = 256  # whose links are read by one query
 
 # PostgreSQL sorts text by the database's language; the export must not depend on it.
 _PAGES = f"""
-    SELECT id, content_hash, url, level, status, title, duplicates FROM page
+    SELECT id, content_hash, duplicates FROM page
+    WHERE site_id = :site AND state = {int(State.DONE)} ORDER BY level, url {{c}}"""  # noqa: S608
+_NODES = f"""
+    SELECT id, url, level, status, title FROM page
     WHERE site_id = :site AND state = {int(State.DONE)} ORDER BY level, url {{c}}"""  # noqa: S608
 _MOVED = f"""
     SELECT p.id, p.moved_to FROM page p JOIN page t ON t.id = p.moved_to
@@ -52,10 +55,20 @@ _LINKS = "SELECT source_id, target_id, count FROM link WHERE source_id "
 _CROSS_SITE = "SELECT id FROM page WHERE site_id <> :site AND id "
 
 
+class LinkCounts(NamedTuple):
+    """What the links of a site say of its nodes, by number, and of all URLs to which its pages link, by page id."""
+
+    in_degree: array[int]
+    out_degree: array[int]
+    outward: array[int]  # redirects to other sites to which it links
+    first: dict[int, int]  # URL -> place of the first other page that links to it
+    inlinks: dict[int, int]  # URL that is not a page -> number of pages that link to it
+
+
 class SiteGraph:
     """Nodes and edges of the site *site_id*; each iteration reads the store.
 
-    Memory: some 150 bytes per page, none per link.
+    Memory: some 150 bytes per page and 100 per URL to which pages link, none per link.
     """
 
     columns = PAGE_COLUMNS
@@ -64,99 +77,132 @@ class SiteGraph:
         self.name = name
         self.description = description
         self._database = database
-        self._site_id = site_id
-        self._node_of: dict[int, int] = {}  # page id -> node, for pages, duplicates and redirects
-        self._members: list[list[int]] = [[]]  # node -> its pages, the representative first; nodes start at 1
+        self.site_id = site_id
+        self._pages = array("q")  # in the order of level and URL; a page has its place in it
+        self._place_of: dict[int, int] = {}  # page id -> place
+        self._nodes = array("q")  # place -> node; nodes start at 1
+        self._firsts = array("q", [-1])  # node -> place of the page that represents it
+        self._copies: dict[int, list[int]] = {}  # node -> its other pages
         self._merged = array("q", [0])  # node -> duplicates whose rows were deleted
+        self._moved: dict[int, int] = {}  # redirect -> node
         # Page whose chain of redirects leaves the site -> the last page of the chain, which represents it.
         self._left: dict[int, int] = {}
+        self._counts: LinkCounts | None = None
         with database.read() as connection:
-            self._left.update((row[0], row[0]) for row in connection.execute(text(_LEFT), {"site": site_id}))
             self._merge(connection)
+            self._follow(connection)
             self._has_crossings = site_has_crossings(connection, site_id)
-        self._in_degree = array("q")
-        self._out_degree = array("q")
-        self._outward = array("q")
 
     def __len__(self) -> int:
         """Return the number of nodes."""
-        return len(self._members) - 1
+        return len(self._firsts) - 1
+
+    @property
+    def ids(self) -> range:
+        return range(1, len(self._firsts))
 
     def members(self) -> Iterator[list[int]]:
-        """Return the page ids of each node, the representative first."""
-        return iter(self._members[1:])
+        """Yield the page ids of each node, the representative first."""
+        return map(self._members, self.ids)
+
+    def _members(self, node: int) -> list[int]:
+        return [self._pages[self._firsts[node]], *self._copies.get(node, ())]
 
     def node(self, page_id: int) -> int | None:
         """Return the node of a page, which its duplicates and redirects to it share; None if it has none."""
-        return self._node_of.get(page_id)
+        place = self._place_of.get(page_id)
+        return self._moved.get(page_id) if place is None else self._nodes[place]
 
     def representative(self, page_id: int) -> int | None:
         """Return the page that represents *page_id*; None if it is not a page."""
-        node = self._node_of.get(page_id)
-        return None if node is None else self._members[node][0]
+        node = self.node(page_id)
+        return None if node is None else self._pages[self._firsts[node]]
 
-    def degrees(self, page_id: int) -> tuple[int, int]:
-        """Return the in-degree and out-degree of the node of a page; call it only after `edges` is exhausted."""
-        node = self._node_of[page_id]
-        return self._in_degree[node], self._out_degree[node]
+    def link_counts(self) -> LinkCounts:
+        """Return what the links say; reads them if no complete iteration of `edges` has."""
+        if self._counts is None:
+            for _ in self.edges():
+                pass
+        assert self._counts is not None
+        return self._counts
 
-    def _pages(self, connection: Connection) -> Any:
-        return execute(connection.execution_options(stream_results=True), _PAGES, site=self._site_id)
+    def first_page(self, place: int) -> int:
+        """Return the page at a place of `LinkCounts`."""
+        return self._pages[place]
 
     def _merge(self, connection: Connection) -> None:
         by_hash: dict[bytes, int] = {}
-        for page_id, content_hash, _, _, _, _, duplicates in self._pages(connection):
-            node = by_hash.setdefault(bytes.fromhex(content_hash or f"{page_id:032x}"), len(self._members))
-            if node == len(self._members):
-                self._members.append([page_id])
+        for page_id, content_hash, duplicates in streamed(connection, _PAGES, site=self.site_id):
+            node = by_hash.setdefault(bytes.fromhex(content_hash or f"{page_id:032x}"), len(self._firsts))
+            if node == len(self._firsts):
+                self._firsts.append(len(self._pages))
                 self._merged.append(duplicates)
             else:
-                self._members[node].append(page_id)
-            self._node_of[page_id] = node
-        rows = connection.execute(text(_MOVED), {"site": self._site_id})
-        moved: dict[int, int] = {page_id: target for page_id, target in rows}
+                self._copies.setdefault(node, []).append(page_id)
+            self._place_of[page_id] = len(self._pages)
+            self._pages.append(page_id)
+            self._nodes.append(node)
+
+    def _follow(self, connection: Connection) -> None:
+        self._left.update((page_id, page_id) for (page_id,) in streamed(connection, _LEFT, site=self.site_id))
+        moved: dict[int, int] = {page_id: target for page_id, target in streamed(connection, _MOVED, site=self.site_id)}
         for page_id in moved:
             end = final_target(page_id, moved)
-            if end is not None and end in self._node_of:
-                self._node_of[page_id] = self._node_of[end]
+            if end in self._place_of:
+                self._moved[page_id] = self._nodes[self._place_of[end]]
             elif end in self._left:
                 self._left[page_id] = end
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        size = len(self._members)
-        self._in_degree, self._out_degree, self._outward = (array("q", bytes(8 * size)) for _ in range(3))
+        size = len(self._firsts)
+        zeros = array("q", bytes(8 * size))
+        counts = LinkCounts(zeros, zeros[:], zeros[:], {}, {})
         with self._database.read() as connection:
-            for first in range(1, size, SOURCES_AT_ONCE):
-                nodes = range(first, min(first + SOURCES_AT_ONCE, size))
-                yield from self._edges_of(nodes, connection)
+            for first in range(1, size, NODES_AT_ONCE):
+                nodes = range(first, min(first + NODES_AT_ONCE, size))
+                yield from self._edges_of(nodes, connection, counts)
+        self._counts = counts
 
-    def _edges_of(self, nodes: range, connection: Connection) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        node_of = self._node_of
+    def _edges_of(
+        self, nodes: range, connection: Connection, counts: LinkCounts
+    ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        place_of, node_of, first, inlinks = self._place_of, self._nodes, counts.first, counts.inlinks
         weights: dict[int, dict[int, int]] = {node: {} for node in nodes}
         left: dict[int, set[int]] = {}
         others: dict[int, set[int]] = {}  # pages without a node -> nodes that link to them
-        links = self._among(_LINKS, [m for node in nodes for m in self._members[node]], connection)
+        links = self._among(_LINKS, [page for node in nodes for page in self._members(node)], connection)
+        last_id, source_place, source = None, 0, 0
         for source_id, target_id, count in links:
-            source = node_of[source_id]
-            target = node_of.get(target_id)
-            if target is not None:
-                if target != source:  # self-links do not count
-                    targets = weights[source]
-                    targets[target] = targets.get(target, 0) + count
-            elif target_id in self._left:
-                left.setdefault(source, set()).add(self._left[target_id])
-            elif self._has_crossings:
-                others.setdefault(target_id, set()).add(source)
+            if source_id == target_id:
+                continue
+            if source_id != last_id:
+                last_id, source_place = source_id, place_of[source_id]
+                source = node_of[source_place]
+                targets = weights[source]
+            if first.get(target_id, source_place) >= source_place:
+                first[target_id] = source_place
+            place = place_of.get(target_id)
+            if place is not None:
+                target = node_of[place]
+            else:
+                inlinks[target_id] = inlinks.get(target_id, 0) + 1
+                target = self._moved.get(target_id, source)
+                if target_id in self._left:
+                    left.setdefault(source, set()).add(self._left[target_id])
+                elif self._has_crossings and target_id not in self._moved:
+                    others.setdefault(target_id, set()).add(source)
+            if target != source:  # links within a node do not count
+                targets[target] = targets.get(target, 0) + count
         if others:
-            for (page_id,) in self._among(_CROSS_SITE, list(others), connection, site=self._site_id):
+            for (page_id,) in self._among(_CROSS_SITE, list(others), connection, site=self.site_id):
                 for source in others[page_id]:
                     left.setdefault(source, set()).add(page_id)
         for node, targets in weights.items():
             for target in targets:
-                self._in_degree[target] += 1
-            self._out_degree[node] = len(targets)
-            self._outward[node] = len(left.get(node, ()))
-            yield node, sorted(targets.items())
+                counts.in_degree[target] += 1
+            counts.out_degree[node] = len(targets)
+            counts.outward[node] = len(left.get(node, ()))
+            yield node, [(target, targets[target]) for target in sorted(targets)]
 
     def _among(self, statement: str, ids: list[int], connection: Connection, **values: int) -> Any:
         dialect = connection.dialect.name
@@ -165,15 +211,15 @@ class SiteGraph:
         return connection.execute(text(statement + _AMONG[dialect]), {"ids": listed, **values}).cursor.fetchall()
 
     def nodes(self) -> Iterator[Node]:
+        counts = self.link_counts()
         with self._database.read() as connection:
-            rows = connection.execute(text(_EXTERNAL), {"site": self._site_id})
-            external: dict[int, int] = {page_id: number for page_id, number in rows}
-            for page_id, _, url, level, status, title, _ in self._pages(connection):
-                node = self._node_of.get(page_id)
-                if node is None:
+            external = {page_id: number for page_id, number in streamed(connection, _EXTERNAL, site=self.site_id)}
+            for page_id, url, level, status, title in streamed(connection, _NODES, site=self.site_id):
+                place = self._place_of.get(page_id)
+                if place is None:
                     continue  # stored after the duplicates were merged: the crawl is still running
-                members = self._members[node]
-                if members[0] != page_id:
+                node = self._nodes[place]
+                if self._firsts[node] != place:
                     continue
                 yield Node(
                     node,
@@ -181,8 +227,8 @@ class SiteGraph:
                     level,
                     status,
                     title or "",
-                    self._in_degree[node],
-                    self._out_degree[node],
-                    external.get(page_id, 0) + self._outward[node],
-                    len(members) - 1 + self._merged[node],
+                    counts.in_degree[node],
+                    counts.out_degree[node],
+                    external.get(page_id, 0) + counts.outward[node],
+                    len(self._copies.get(node, ())) + self._merged[node],
                 )

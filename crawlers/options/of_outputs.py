@@ -42,7 +42,7 @@ TABLES = group(
     Setting(
         "RESULT_TABLES",
         ["pages", BROKEN_LINKS, "redirects", "external-links"],
-        Names("Names", of="reports.result_tables:TABLES"),
+        Names("Names", of="reports.site_results:TABLES"),
     ).says("Written when the crawl stops: pages, broken-links, redirects, external-links; empty: none"),
 )
 LOGS = group(

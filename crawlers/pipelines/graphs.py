@@ -1,4 +1,4 @@
-"""Writes the graph of every site when the crawl stops, from the store.
+"""Writes the graph of every site, and its tables of URLs and links, when the crawl stops, from the store.
 
 Scrapy closes pipelines before the scheduler, and only logs their exceptions. So the files are an output of the crawl,
 which is finished only when its outputs are written.
@@ -16,10 +16,10 @@ from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.files.parquet_files import check_parquet
 from crawlers.files.writable import check_folder
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
-from crawlers.graphs.export import no_graph_of, write_site_graphs
+from crawlers.graphs.export import no_graph_of
 from crawlers.graphs.files import PARQUET
 from crawlers.graphs.looks import graph_layout
-from crawlers.plurals import counted
+from crawlers.reports.site_results import ResultFiles, write_site_results
 from crawlers.spiders.base import SiteSpider
 from crawlers.store.reading.queries import NamedCrawl, sites_of
 
@@ -29,61 +29,52 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from crawlers.graphs.looks import GraphLayout
     from crawlers.store.database import Database
-    from crawlers.store.reading.queries import CrawledSite
 
 logger = logging.getLogger(__name__)
 
 
 class GraphPipeline:
-    """Writes one graph per site and format, or one of the whole crawl as Parquet; only for missions."""
+    """Writes the *wanted* files of each site, and with *has_dataset* the graph of the whole crawl as Parquet.
 
-    def __init__(self, crawler: Crawler, formats: list[str], measures: list[str], layout: GraphLayout | None) -> None:
+    Only missions have such files.
+    """
+
+    def __init__(self, crawler: Crawler, wanted: ResultFiles, *, has_dataset: bool) -> None:
         self._crawler = crawler
-        self._formats = formats
-        self._measures = measures
-        self._layout = layout
+        self._wanted = wanted
+        self._has_dataset = has_dataset
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
-        formats = [name for name in settings.getlist("GRAPH_FORMATS") if name]
-        if not formats:
-            raise NotConfigured  # no graphs are requested
+        formats, measures, words, tables = (
+            [name for name in settings.getlist(setting) if name]
+            for setting in ("GRAPH_FORMATS", "GRAPH_MEASURES", "GRAPH_LAYOUT", "RESULT_TABLES")
+        )
+        if not formats and not tables:
+            raise NotConfigured  # nothing is requested
         if PARQUET in formats:
             check_parquet("GRAPH_FORMATS")
-        measures = [name for name in settings.getlist("GRAPH_MEASURES") if name]
-        layout = graph_layout([name for name in settings.getlist("GRAPH_LAYOUT") if name])
-        pipeline = cls(crawler, formats, measures, layout)
+        wanted = ResultFiles([name for name in formats if name != PARQUET], measures, graph_layout(words), tables)
+        pipeline = cls(crawler, wanted, has_dataset=PARQUET in formats)
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # a plain Scrapy spider has no list of sites
         check_folder(Path(settings.get("RESULT_FOLDER")), "RESULT_FOLDER")
         add_output(crawler, pipeline._write)
         return pipeline
 
-    def _write(self, database: Database, crawl: NamedCrawl) -> list[Path]:
-        written = []
+    def _write(self, database: Database, crawl: NamedCrawl) -> Iterator[Path]:
         folder, sites = owner_of(self._crawler).result_folder(), sites_of(database, crawl.id)
-        if PARQUET in self._formats:
+        if self._has_dataset:
             dataset = folder / DATASET
             size = write_dataset(database, [site.id for site in sites], dataset)
-            written.append(dataset)
             logger.info("%s: %s in %s", crawl.name, size, dataset)
-        formats = [name for name in self._formats if name != PARQUET]
-        if formats:
-            written += self._write_site_graphs(database, crawl.id, sites, folder, formats)
-        return written
-
-    def _write_site_graphs(
-        self, database: Database, crawl_id: int, sites: list[CrawledSite], folder: Path, formats: list[str]
-    ) -> Iterator[Path]:
-        unread = {site.site: None for site in sites}
-        graphs = write_site_graphs(database, crawl_id, sites, folder, formats, self._measures, self._layout)
-        for site, paths, size in graphs:
-            unread.pop(site.site, None)  # a site has a file in each format
-            pages, edges = counted(size.nodes, "page"), counted(size.edges, "edge")
-            logger.info("%s: %s, %s in %s", site.site, pages, edges, paths[0])
-            yield from paths
+            yield dataset
+        unread = {site.site: None for site in sites} if self._wanted.formats else {}
+        for written in write_site_results(database, crawl, sites, folder, self._wanted):
+            unread.pop(written.site, None)
+            logger.info("%s: %s in %s", written.site or crawl.name, written.contents, written.paths[0])
+            yield from written.paths
         if unread:
             logger.warning("%s", no_graph_of(list(unread)))

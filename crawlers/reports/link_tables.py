@@ -19,31 +19,33 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
 
 EXTERNAL_COLUMNS = ("url", "host", "first_page", "anchor", "pages", "links")
-# A link with a text comes before one without, because an image or a redirect says less.
-_LINKS = """
-    SELECT u.site, u.url, f.page, f.anchor, f.pages, f.links FROM (
-        SELECT e.url_id, p.url AS page, k.anchor,
-            row_number() OVER (PARTITION BY e.url_id ORDER BY p.level, p.url {c}, k.anchor = '', k.anchor {c}) AS place,
-            dense_rank() OVER (PARTITION BY e.url_id ORDER BY p.id)
-                + dense_rank() OVER (PARTITION BY e.url_id ORDER BY p.id DESC) - 1 AS pages,
-            sum(e.count) OVER (PARTITION BY e.url_id) AS links
+_LEVEL_DIGITS = 10
+# The least text names the first link: level, page, whether it has no text, text. A link with a text comes before one
+# without, because an image or a redirect says less. A space, which no URL contains, is less than all that URLs contain.
+_LINKS = f"""
+    SELECT u.site, u.url, f.first, f.pages, f.links FROM (
+        SELECT e.url_id, count(DISTINCT e.page_id) AS pages, sum(e.count) AS links,
+            min((CAST(p.level + {10 ** (_LEVEL_DIGITS - 1)} AS text) || p.url || ' '
+                || CASE k.anchor WHEN '' THEN '1' ELSE '0' END || k.anchor) {{c}}) AS first
         FROM page p JOIN external_link e ON e.page_id = p.id JOIN link_context k ON k.id = e.context_id
-        WHERE p.site_id {ids}
-    ) f JOIN external_url u ON u.id = f.url_id WHERE f.place = 1 ORDER BY u.site {c}, u.url {c}"""
+        WHERE p.site_id {{ids}} GROUP BY e.url_id
+    ) f JOIN external_url u ON u.id = f.url_id ORDER BY u.site {{c}}, u.url {{c}}"""  # noqa: S608 - constants of ours
 
 
 def external_rows(database: Database, site_ids: Collection[int]) -> Iterator[list[Value]]:
     """Yield the rows of the table of some sites, by host and URL; the database sorts them, in files if needed."""
     with database.read() as connection:
-        for site, url, page, anchor, pages, links in streamed(connection, _LINKS, ids=site_ids):
-            yield [url, urlsplit(site).hostname, page, anchor, pages, links]
+        for site, url, first, pages, links in streamed(connection, _LINKS, ids=site_ids):
+            page, _, anchor = first[_LEVEL_DIGITS:].partition(" ")
+            yield [url, urlsplit(site).hostname, page, anchor[1:], pages, links]
 
 
+# The sign keeps SQLite from looking for each broken URL among the links of each page.
 _HOLDERS = """
     SELECT t.id, a.anchor, l.count, s.url, s.level
     FROM page s JOIN link l ON l.source_id = s.id JOIN page t ON t.id = l.target_id
     LEFT JOIN link_anchor a ON a.source_id = l.source_id AND a.target_id = l.target_id
-    WHERE s.site_id = :site AND l.target_id {ids} ORDER BY t.url {c}, s.level, s.url {c}"""
+    WHERE s.site_id = :site AND +l.target_id {ids} ORDER BY t.url {c}, s.level, s.url {c}"""
 _BAD = f"""
     SELECT b.raw, b.reason, max(b.anchor {{c}}), sum(b.count), p.url, p.level
     FROM page p JOIN bad_link b ON b.page_id = p.id

@@ -60,8 +60,9 @@ class ComparedGraph:
         self._keys = array("q", (key for key, _ in page_changes(database, before, after)))
         self._in_degree = array("q")
 
-    def __len__(self) -> int:
-        return len(self._keys)
+    @property
+    def ids(self) -> range:
+        return range(1, len(self._keys) + 1)
 
     def compared_edges(self) -> Iterator[ComparedEdge]:
         """Yield the edges between nodes, by source and target."""

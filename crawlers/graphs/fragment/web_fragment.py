@@ -90,6 +90,10 @@ class WebFragment:
         self._counts = counts
         self._last = len(counts.targets) if targets_only else len(counts.sites)
 
+    @property
+    def ids(self) -> range:
+        return range(1, self._last + 1)
+
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         for source, pairs in self._by_source():
             yield source, [(pair.target, pair.links) for pair in pairs]

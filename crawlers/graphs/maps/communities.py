@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from crawlers.graphs.maps.force_layout import link_strengths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from crawlers.graphs.maps.force_layout import Links
 
 SEED = 1  # of the order in which nodes are moved
 
 
-def communities(node_count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+def communities(node_count: int, edges: Links) -> list[int]:
     """Return the number of the community of each node: 1 is the largest; equal sizes are numbered by their first node.
 
     *edges* are directed pairs of 0 to *node_count* - 1, without loops. They count as in the layout (`link_strengths`),
@@ -28,7 +28,7 @@ def communities(node_count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
     network = Graph()
     network.add_nodes_from(range(node_count))
-    for (source, target), strength in zip(edges, link_strengths(edges, node_count).tolist(), strict=True):
+    for (source, target), strength in zip(edges.tolist(), link_strengths(edges, node_count).tolist(), strict=True):
         known = network.get_edge_data(source, target, {"weight": 0.0})
         network.add_edge(source, target, weight=known["weight"] + strength)
     found = louvain_communities(network, weight="weight", seed=SEED)

@@ -65,6 +65,10 @@ class TopicGraph:
         found = hits(csr_array((np.ones(len(sources)), (sources, targets)), shape=(size, size)))
         self._scores = np.round(found, DECIMALS).T.tolist()  # authority and hub
 
+    @property
+    def ids(self) -> range:
+        return range(1, len(self._pages) + 1)
+
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """Yield each page that links to others, with its (target node, number of links) pairs."""
         with self._database.read() as connection:

@@ -9,7 +9,7 @@ from crawlers.cli.graph_results import FRAGMENT
 from crawlers.errors import ConfigError
 from crawlers.files.names import file_stem
 from crawlers.plurals import plural
-from crawlers.reports.result_tables import TABLES
+from crawlers.reports.site_results import TABLES
 from crawlers.sites.hosts_file import parse_hosts
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages

@@ -13,7 +13,6 @@ STORE = "crawlers.pipelines.store.StorePipeline"
 BEHIND = [
     "crawlers.pipelines.document_items.DocumentPipeline",
     "crawlers.pipelines.graphs.GraphPipeline",
-    "crawlers.pipelines.url_tables.TablePipeline",
     "crawlers.pipelines.topic.TopicPipeline",
 ]
 

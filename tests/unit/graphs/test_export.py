@@ -4,8 +4,8 @@ import networkx
 import pytest
 from sqlalchemy import update
 
-from crawlers.graphs.export import write_site_graphs
-from crawlers.store.reading.queries import sites_of
+from crawlers.reports.site_results import ResultFiles, write_site_results
+from crawlers.store.reading.queries import crawl_numbered, sites_of
 from crawlers.store.schema.tables import page
 from tests.support.scored_store import A, B, Linked, store
 from tests.support.stored_rows import execute
@@ -20,9 +20,9 @@ PAGES = [
 
 
 def written(database, folder, crawl_id, measures=()):
-    sites = sites_of(database, crawl_id)
-    formats = ["gexf", "graphml", "csv"]
-    list(write_site_graphs(database, crawl_id, sites, folder, formats, measures))
+    wanted = ResultFiles(["gexf", "graphml", "csv"], measures, None, ())
+    crawl = crawl_numbered(database, crawl_id)
+    list(write_site_results(database, crawl, sites_of(database, crawl_id), folder, wanted))
     return networkx.read_gexf(folder / "a.test.gexf")
 
 
