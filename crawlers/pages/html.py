@@ -33,7 +33,6 @@ _REFRESH = re.compile(
     r"[\t\n\f\r ]*(?:[0-9]+|(?=\.))[0-9.]*(?=[;,\t\n\f\r ])[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+(.+)", re.S
 )
 _REFRESH_URL = re.compile(r"url[\t\n\f\r ]*=[\t\n\f\r ]*", re.I)
-_ONLY_A = frozenset({"a"})
 _ROBOTS_SEPARATOR = re.compile(r"[\s,]+")
 
 _MAX_DEPTH = 512  # as in browsers
@@ -196,17 +195,16 @@ def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNod
     if not tags or tree.root is None:
         return [], []
     nodes = tree.css(_selector(tags))
-    if tags == _ONLY_A:
-        try:
-            # In nearly every page all nodes have the same attribute, with a value.
-            hrefs = [node.attrs["href"].strip(_BLANK) for node in nodes]  # type: ignore[union-attr]
-        except (KeyError, AttributeError):
-            pass
-        else:
-            if "" not in hrefs:
-                return nodes, hrefs
-    found = [(node, href) for node in nodes if (href := _href(node)) is not None]
-    return [node for node, _ in found], [href for _, href in found]
+    found: list[LexborNode] = []
+    hrefs: list[str] = []
+    for node in nodes:
+        # Nearly every link is an <a> with a value.
+        value = node.attrs.get("href") if node.tag == "a" else None
+        href = (value and value.strip(_BLANK)) or _href(node)
+        if href is not None:
+            found.append(node)
+            hrefs.append(href)
+    return found, hrefs
 
 
 @cache

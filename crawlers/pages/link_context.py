@@ -65,9 +65,11 @@ class Surroundings:
                 if silent:
                     silent = ""
                     continue
-                text = self._ends(node)[0]
+                text = node.text_content or ""
+                if len(text) > ANCHOR_CHARS:
+                    text = self._ends(node, text)[0]
                 parts.append(text)
-                size += len(text.strip())
+                size += len(collapse(text))
                 if size >= ANCHOR_CHARS:
                     break
                 continue
@@ -122,9 +124,11 @@ class Surroundings:
             node = following
             tag = node.tag
             if tag == "-text":
-                text = self._ends(node)[end]
+                text = node.text_content or ""
+                if len(text) > ANCHOR_CHARS:
+                    text = self._ends(node, text)[end]
                 parts.append(text)
-                size += len(text.strip())
+                size += len(collapse(text))
             elif tag in _BLOCKS:
                 break
             elif tag == "br":
@@ -132,16 +136,13 @@ class Surroundings:
             enter = tag not in _SILENT
         return parts
 
-    def _ends(self, node: LexborNode) -> tuple[str, str]:
-        """Return the first 200 and the last 200 characters of a text node, with spaces collapsed."""
+    def _ends(self, node: LexborNode, text: str) -> tuple[str, str]:
+        """Return the first 200 and the last 200 characters of the long *text* of a node, with spaces collapsed."""
         known = self._texts.get(node.mem_id)
-        if known is not None:
-            return known
-        text = _SPACES.sub(" ", node.text_content or "")
-        if len(text) <= ANCHOR_CHARS:
-            return text, text
-        ends = self._texts[node.mem_id] = text[:ANCHOR_CHARS], text[-ANCHOR_CHARS:]
-        return ends
+        if known is None:
+            text = _SPACES.sub(" ", text)
+            known = self._texts[node.mem_id] = text[:ANCHOR_CHARS], text[-ANCHOR_CHARS:]
+        return known
 
 
 class RawLink:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.items import LinkPlace, Target
 from crawlers.ranking.link_features import TEXT_CHARS
@@ -29,47 +29,39 @@ _DIGITS = re.compile(r"\d+")
 T = TypeVar("T")
 
 
-class _First(NamedTuple):
-    number: int  # among the links of the page
-    url: str
-
-
 class _LinksByKey(Mapping[int, T]):
     """*targets* are by raw href."""
 
     def __init__(self, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
         self._parsed = parsed
-        self._targets = targets
-        self._first: dict[int, _First] | None = None
+        self._first = {  # the number of each link among those of the page; earlier ones take the place of later ones
+            found.key: index
+            for index, href in zip(range(len(parsed.hrefs) - 1, -1, -1), reversed(parsed.hrefs), strict=True)
+            if isinstance(found := targets[href], Target)
+        }
 
     @abstractmethod
-    def _of(self, first: _First) -> T:
+    def _of(self, index: int) -> T:
         """Return what is known of a link."""
 
     def __getitem__(self, key: int) -> T:
-        return self._of(self._links()[key])
+        return self._of(self._first[key])
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._first
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._links())
+        return iter(self._first)
 
     def __len__(self) -> int:
-        return len(self._links())
-
-    def _links(self) -> dict[int, _First]:
-        if self._first is None:
-            self._first = {}
-            for href, index in sorted(self._parsed.first().items(), key=lambda one: one[1]):
-                found = self._targets[href]
-                if isinstance(found, Target):
-                    self._first.setdefault(found.key, _First(index, found.url))
-        return self._first
+        return len(self._first)
 
 
 class PageAnchors(_LinksByKey[str]):
     """The texts of links."""
 
-    def _of(self, first: _First) -> str:
-        return self._parsed.link(first.number).anchor
+    def _of(self, index: int) -> str:
+        return self._parsed.link(index).anchor
 
 
 class PageLinkPlaces(_LinksByKey[LinkPlace]):
@@ -79,13 +71,13 @@ class PageLinkPlaces(_LinksByKey[LinkPlace]):
         super().__init__(parsed, targets)
         self._places: dict[int, tuple[str, str]] = {}  # position and path, by parent
 
-    def _of(self, first: _First) -> LinkPlace:
-        parent = self._parsed.node(first.number).parent
+    def _of(self, index: int) -> LinkPlace:
+        parent = self._parsed.node(index).parent
         if parent is None:
-            return LinkPlace("", "", self._parsed.link(first.number).anchor)
+            return LinkPlace("", "", self._parsed.link(index).anchor)
         if parent.mem_id not in self._places:
             self._places[parent.mem_id] = position(parent), path(parent)
-        return LinkPlace(*self._places[parent.mem_id], self._parsed.link(first.number).anchor)
+        return LinkPlace(*self._places[parent.mem_id], self._parsed.link(index).anchor)
 
 
 def position(parent: LexborNode) -> str:

@@ -93,8 +93,7 @@ class ResponseReader:
 
     def site(self, url: str) -> str:
         """Return the site of a page as for its links: an IP address that stands for a host name becomes that name."""
-        target = self.resolver.directory(url)[""]
-        return target.site if isinstance(target, Target) else site_of(url)
+        return _site(self.resolver.directory(url), url)
 
     def _redirect(self, response: WebResponse, redirect: Redirect, page_id: int, level: int) -> Page:
         if redirect.target is None:
@@ -113,7 +112,14 @@ class ResponseReader:
 
     def _parse(self, response: WebResponse, page_id: int, level: int) -> Page:
         parsed = parse_page(response.body, response.content_type, self.tags)
-        targets = self._targets(response.url, parsed)
+        targets = own = self.resolver.directory(response.url, parsed.charset)
+        here = _site(own, response.url)
+        if parsed.base is not None:
+            base = self.resolver.directory(response.url)[parsed.base]
+            if isinstance(base, Target):  # otherwise the <base> is invalid, and ignored as in browsers
+                targets = self.resolver.directory(base.url, parsed.charset, here)
+        counts = Counter(parsed.hrefs)
+        targets.add(counts)
         text = parsed.text()
         page = page_of(
             response,
@@ -127,36 +133,21 @@ class ResponseReader:
             link_places=PageLinkPlaces(parsed, targets) if self.places else {},
             anchors=PageAnchors(parsed, targets) if self.anchors else None,
             reason=_reason(response, parsed),
-            is_indexable=_may_be_indexed(response, parsed) and self._is_canonical(response.url, parsed, targets),
-            **self._sorted_links(response.url, parsed, targets),
+            is_indexable=_may_be_indexed(response, parsed) and _is_canonical(parsed, targets, own[""]),
+            **self._sorted_links(here, parsed, counts, targets),
         )
         return page if self.analysis is None else self.analysis(page, parsed, targets, text)
 
-    def _is_canonical(self, url: str, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> bool:
-        """Return whether the page at *url* names no other URL as its canonical one; its variants are the same."""
-        if parsed.canonical in ("", url):
-            return True
-        canonical, own = targets[parsed.canonical], self.resolver.directory(url)[""]
-        return not (isinstance(canonical, Target) and isinstance(own, Target)) or canonical.key == own.key
-
-    def _targets(self, url: str, parsed: ParsedPage) -> Mapping[str, Target | BadUrl]:
-        if parsed.base is not None:
-            target = self.resolver.directory(url)[parsed.base]
-            if isinstance(target, Target):  # otherwise the <base> is invalid, and ignored as in browsers
-                return self.resolver.directory(target.url, parsed.charset, self.site(url))
-        return self.resolver.directory(url, parsed.charset)
-
     def _sorted_links(
-        self, url: str, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]
+        self, here: str, parsed: ParsedPage, counts: Mapping[str, int], targets: Mapping[str, Target | BadUrl]
     ) -> dict[str, list[Any]]:
-        """Return the links as fields of the page."""
-        here = self.site(url)
+        """Return the links of a page of the site *here* as fields of the page."""
         links: list[tuple[Target, int]] = []
         cross_site: list[tuple[Target, int]] = []
         external: list[tuple[ExternalLink, int]] = []
         bad: dict[str, int] = {}
         outside: set[str] = set()
-        for href, count in Counter(parsed.hrefs).items():
+        for href, count in counts.items():
             target = targets[href]
             if isinstance(target, BadUrl):
                 bad[href] = count
@@ -194,6 +185,20 @@ class ResponseReader:
             anchor = parsed.link(first[href]).anchor if first and is_broken else None
             found.append(BadLink(without_credentials(href)[:2000], reason, count, anchor))
         return found
+
+
+def _site(links: Mapping[str, Target | BadUrl], url: str) -> str:
+    """Return the site of the page at *url*, which has *links*."""
+    own = links[""]
+    return own.site if isinstance(own, Target) else site_of(url)
+
+
+def _is_canonical(parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], own: Target | BadUrl) -> bool:
+    """Return whether the page *own* names no other URL as its canonical one; its variants are the same."""
+    if not parsed.canonical:
+        return True
+    canonical = targets[parsed.canonical]
+    return not (isinstance(canonical, Target) and isinstance(own, Target)) or canonical.key == own.key
 
 
 def _reason(response: WebResponse, parsed: ParsedPage) -> str:

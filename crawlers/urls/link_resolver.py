@@ -1,9 +1,10 @@
 """Resolves the links of pages, with a cache of previously resolved links.
 
-Pages of a site repeat the same links. Each page has a plain dict, and pages share two caches: one for links relative to
-the directory of the page (`b.html`, `../c/`), one for links that mean the same on the whole site (`/b.html`,
-`http://…`). Links relative to the page itself (``, `?q`, `#top`) are in no shared cache, so a cached result is never
-used for a page for which it would be wrong. Links to other addresses of the site of a page are links to that site.
+Pages of a site repeat the same links. Each page has a plain dict, and pages share two caches: one for links on pages of
+the same directory (`b.html`, `../c/`), and one for links that mean the same on the whole site (`/b.html`, `http://…`),
+which those of its directories repeat. Links relative to the page itself (``, `?q`, `#top`) are in no shared cache, so a
+cached result is never used for a page for which it would be wrong. Links to other addresses of the site of a page are
+links to that site.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from crawlers.urls.resolution import absolute, check_web, parsed, query_codec, t
 from crawlers.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     import can_ada
 
@@ -49,7 +50,7 @@ class _Shared(dict[str, "Target | BadUrl"]):
         self.is_kept = True  # until it is dropped from the cache
 
 
-class _PageLinks(dict[str, "Target | BadUrl"]):
+class PageLinks(dict[str, "Target | BadUrl"]):
     """The resolved links of one page, by their text; missing ones are looked up in the shared caches."""
 
     __slots__ = ("_base", "_codec", "_directory", "_here", "_resolver", "_site")
@@ -70,15 +71,24 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
         self._site = site
         self._resolver = resolver
 
+    def add(self, hrefs: Iterable[str]) -> None:
+        """Resolve those of *hrefs* that other pages of the directory have; one look-up each, without a call."""
+        known = self._directory
+        self.update({href: known[href] for href in hrefs if href in known})
+
     def __missing__(self, href: str) -> Target | BadUrl:
-        found = self._directory.get(href) or self._site.get(href) or self._resolve(href)
+        found = self._directory.get(href)
+        if found is None and (found := self._site.get(href)) is not None:
+            self._resolver.keep(self._directory, href, found)
+        if found is None:
+            found = self[""] if href.startswith("#") else self._resolve(href)
         if len(href) <= MAX_HREF:
             self[href] = found
         return found
 
     def _resolve(self, href: str) -> Target | BadUrl:
         mark = href.find("#")
-        if mark >= 0 and href[mark - 1 : mark] > " ":
+        if mark > 0 and href[mark - 1] > " ":
             found = self[href[:mark]]
         else:
             try:
@@ -90,6 +100,7 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
             return found
         if href.startswith(_OF_THE_SITE):
             self._resolver.keep(self._site, href, found)
+            self._resolver.keep(self._directory, href, found)
         elif not _is_of_the_page(href):
             self._resolver.keep(self._directory, href, found)
         return found
@@ -128,9 +139,7 @@ class LinkResolver:
             return target
         return self._addresses.of_site(target) if self._across_sites else self._addresses.of_page(target, here)
 
-    def directory(
-        self, base_url: str, encoding: str | None = None, here: str | None = None
-    ) -> Mapping[str, Target | BadUrl]:
+    def directory(self, base_url: str, encoding: str | None = None, here: str | None = None) -> PageLinks:
         """Return the links of a page: `links[href]` is the target, or a `BadUrl` with the reason why there is none.
 
         *base_url* is the URL of the page, or that of its `<base>`; *encoding* is the charset of the page by its Python
@@ -150,7 +159,7 @@ class LinkResolver:
         site = self._shared_by(head[: head.find("/", 8)], codec, here)
         directory = self._shared_by(head[: head.rfind("/") + 1], codec, here)
         self._forget()
-        return _PageLinks(base, codec, here, directory, site, self)
+        return PageLinks(base, codec, here, directory, site, self)
 
     def keep(self, shared: _Shared, href: str, found: Target | BadUrl) -> None:
         """Cache *found* for other pages, unless *shared* was dropped in the meantime."""
