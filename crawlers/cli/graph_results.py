@@ -27,11 +27,12 @@ from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import Seed
+from crawlers.mission import mission_named
 from crawlers.options.file_kinds import HTML, PICTURE
 from crawlers.plurals import counted, plural
 from crawlers.reports.figures import draw_map
 from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
-from crawlers.reports.site_results import DEFAULTS, ResultFiles, write_site_results
+from crawlers.reports.site_results import ResultFiles, write_site_results
 from crawlers.sites.seed_names import matching_seeds
 from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
 from crawlers.store.reading.importance import KEEPERS, totals_of, weights_of_crawl
@@ -108,7 +109,7 @@ def write_results(
         check_parquet(f"--format {PARQUET}" if opts.format else "GRAPH_FORMATS")
         dataset = write_dataset(database, [site.id for site in named], folder / DATASET)
         print(f"{folder / DATASET}: {dataset}")
-    usual = [name for name in names("RESULT_TABLES") if name in DEFAULTS.get(crawl.mission, ())]
+    usual = [name for name in names("RESULT_TABLES") if name in mission_named(crawl.mission).tables]
     _write_sites(target, named, opts.table or ([] if opts.format else usual), is_named=bool(wanted))
 
 

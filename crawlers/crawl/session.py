@@ -34,7 +34,7 @@ from crawlers.missions.extlinks.rewards import Rewards
 from crawlers.missions.topic.topics import TOPIC
 from crawlers.options import RECORDED
 from crawlers.plurals import counted, plural
-from crawlers.ranking.link_values import LinkValues
+from crawlers.ranking.page_orders import LEARNING
 from crawlers.reasons import Reason, end_of
 from crawlers.store.database import SILENCE_S, Database, is_missing
 from crawlers.store.locks import WorkerLock
@@ -116,10 +116,8 @@ class CrawlSession:
         self.addresses = mission.addresses
         rule = chosen_rule(settings)
         patience = chosen_patience(settings)
-        topic_weights = mission.topic.weights if mission.topic is not None else None
-        make_order = partial(chosen_order, settings, topic_weights, revisits=mission.revisits)
-        order = make_order()
-        check_order(settings.get("ORDER"), order, mission, rule)
+        check_order(settings.get("ORDER"), mission, rule)
+        make_order = partial(chosen_order, settings, mission.gives, revisits=mission.revisits)
         reward = registry_entry(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = mission.counts_rewards
         self._settings = settings
@@ -129,8 +127,7 @@ class CrawlSession:
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
-        takes_prior = isinstance(order.link_values, LinkValues)
-        link_prior = partial(chosen_link_prior, settings) if takes_prior else None
+        link_prior = partial(chosen_link_prior, settings) if settings.get("ORDER") in LEARNING else None
         if link_prior is not None and origin.rejoins is None and is_missing(settings.get("DATABASE_URL")):
             link_prior()  # a wrong file is refused before a store is created
         self.database = _opened(settings.get("DATABASE_URL"), silence_s, origin.rejoins)
@@ -151,10 +148,10 @@ class CrawlSession:
             self.row = crawls.begin(self.database, command, clock(), hold=self._hold, link_prior=link_prior)
             if link_prior is not None:
                 with self.database.read() as connection:
-                    order = make_order(stored_link_prior(connection, self.row.id))
-            self._order = order
+                    make_order = partial(make_order, stored_link_prior(connection, self.row.id))
+            self._order = make_order()
             # Then the pages of a site do not depend on others, and nothing more happens to those that were read.
-            self._are_separate = mission.scope is None or order.scores is None
+            self._are_separate = mission.scope is None or self._order.scores is None
             self._has_grown = self.row.has_grown
             scores = self._order.scores
             most_sites = self.most_sites + len(self.row.excluded)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
-from crawlers.ranking.link_values import LinkValues
-from crawlers.ranking.page_orders import ARTICLES, REWARDS, TOPIC
+from crawlers.inputs.rule_settings import needs_of
+from crawlers.mission import missions
+from crawlers.ranking.page_orders import LEARNING, REWARDS
 from crawlers.urls.resolution import site_of
 from crawlers.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.items import QueueSlot, SiteLimits
     from crawlers.missions.topic.topic_file import TopicSpec
-    from crawlers.ranking.page_orders import PageOrder
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.scope import Scope
 
@@ -32,14 +32,19 @@ class CrawlSpec:
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
     leader_of: Callable[[str], str | None] = lambda site: None  # returns the name of the site that leads its source
     addresses: SiteAddresses = field(default_factory=SiteAddresses)  # filled by the crawl, as it opens its sites
+    gives: Mapping[str, Any] = field(default_factory=dict)  # what orders may need, by the words for it
     start_slot: QueueSlot | None = None  # of the start URLs and roots, under an order with slots
     topic: TopicSpec | None = None
-    counts_rewards: bool = False
     page_budget: int = 0
     can_be_shared: bool = False  # several workers may work on it
     revisits: bool = False  # whether an order may fetch pages again
     reads_sitemaps: bool = False  # to compare them with the pages of its sites
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
+
+    @property
+    def counts_rewards(self) -> bool:
+        """Whether each page has a REWARD, from which the site rule learns."""
+        return REWARDS in self.gives
 
     @property
     def root_sites(self) -> list[str]:
@@ -66,21 +71,16 @@ class CrawlSpec:
         return lambda row: row.site in roots or scope.is_all or (row.start_url is None and scope.holds(row.site))
 
 
-_MISSIONS = {
-    ARTICLES: "scrapy crawl news -a sources=sources.yaml",
-    REWARDS: "scrapy crawl extlinks",
-    TOPIC: "scrapy crawl topic -a topic=topic.yaml",
-}
-
-
-def check_order(name: str, order: PageOrder, mission: CrawlSpec, rule: SiteRule) -> None:
-    """Raise `ConfigError` if *order*, called *name*, needs what the mission does not have, or another *rule*."""
-    given = {ARTICLES: mission.start_slot, REWARDS: mission.counts_rewards, TOPIC: mission.topic}
-    if order.needs is not None and not given[order.needs]:
-        is_learnt_topic = order.needs == REWARDS and mission.topic is not None
-        use = "write strategy: learnt in its file" if is_learnt_topic else f"use it with {_MISSIONS[order.needs]}"
-        raise ConfigError(f"ORDER={name} needs {order.needs}, which {mission.name} does not have; {use}")
-    if isinstance(order.link_values, LinkValues) and rule.weighs_pages:
+def check_order(name: str, mission: CrawlSpec, rule: SiteRule) -> None:
+    """Raise `ConfigError` if the order *name* needs what the mission does not give, or another *rule*."""
+    needs = needs_of(name)
+    if needs is not None and needs not in mission.gives:
+        known = missions()
+        starts = " or ".join(one.start for one in known.values() if needs in one.gives)
+        instead = known[mission.name].instead.get(name) if mission.name in known else None
+        use = instead or f"use it with {starts or 'another mission'}"
+        raise ConfigError(f"ORDER={name} needs {needs}, which {mission.name} does not have; {use}")
+    if name in LEARNING and rule.weighs_pages:
         raise ConfigError(
             f"RULE=best compares the best pages of all sites, whose values change with every page under ORDER={name}; "
             "use RULE=auto"

@@ -9,7 +9,6 @@ from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace, QueueSlot, State
-from crawlers.missions.news.plan.news_scores import FRESH
 from crawlers.ranking.page_orders import MAX_HOPS
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
@@ -205,9 +204,8 @@ class Acknowledgements:
 
     def _redirect(self, lease: Lease, target: Target, slots: Mapping[int, QueueSlot], now: float) -> Message:
         slot = slots.get(target.key)
-        own = self._scoring.slot(lease.id) if slot is None and self._scoring is not None else None
-        if own is not None and own.queue == FRESH:
-            slot = own  # the page was announced, and so is the target
+        if slot is None and self._scoring is not None:
+            slot = self._scoring.scores.passed_on(lease.id)
         details = Details(request=None, slot=slot, has_moved=True)
         return link_messages.link_message(
             self._store.crawl_id, lease.id, target, lease.level, lease.hops + 1, now, details
@@ -307,7 +305,7 @@ class Acknowledgements:
         else:
             scoring.remove_page(lease.id)
         if decision.revisit_at is not None:
-            scoring.revisit(lease.id)
+            scoring.scores.schedule_visit(lease.id)
         return carried
 
 

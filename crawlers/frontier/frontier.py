@@ -526,7 +526,7 @@ class QueuedFrontier:
 
     def slot(self, page_id: int) -> QueueSlot | None:
         """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
-        return None if self._scoring is None else self._scoring.slot(page_id)
+        return None if self._scoring is None else self._scoring.scores.hint(page_id)
 
     def new_targets(self, targets: Iterable[Target], level: int) -> list[Target]:
         """Return the new, allowed *targets* among links found on *level*, without repeats."""
@@ -549,15 +549,15 @@ class QueuedFrontier:
         return partial(self.store.waiting, site_id, after, BATCH_PAGES)
 
     def requeue(
-        self, site: str, pages: Sequence[QueueEntry], slot_of: Callable[[str, str], QueueSlot], now: float
+        self, pages: Sequence[QueueEntry], slot_of: Callable[[str, QueueSlot], QueueSlot], now: float
     ) -> Position | None:
-        """Move *pages* that `waiting` found, and that still wait, to the slots that *slot_of* returns for site and URL.
+        """Move *pages* that `waiting` found, and that still wait, where *slot_of* says, given URL and hint of each.
 
         Returns the position to continue from; None if there are no more.
         """
         if self._scoring is None:
             return None
-        self._scoring.requeue(site, pages, slot_of)
+        self._scoring.requeue(pages, slot_of)
         if self._scoring.has_changes:
             self._submit(ChangeSet(), now)
         return (pages[-1].priority, pages[-1].id) if len(pages) == BATCH_PAGES else None

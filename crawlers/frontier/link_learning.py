@@ -8,7 +8,7 @@ import numpy as np
 
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features, text_of
-from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
+from crawlers.ranking.link_values import MOST_COMPARED
 from crawlers.store.schema.tables import LinkFeaturesRow
 from crawlers.store.writing.stored_features import read_features
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Origin
     from crawlers.items import Target
-    from crawlers.missions.topic.link_relevance import LinkRelevance
     from crawlers.ranking.link_features import Features
     from crawlers.ranking.link_values import Rows
+    from crawlers.ranking.page_orders import LinkLearner
     from crawlers.store.writing.pulls import Pull
 
 NO_PLACE = LinkPlace("", "", "")
@@ -34,10 +34,9 @@ class LinkLearning:
     Those of a page are in its site's queue while it waits there, else in this object. Home pages have none.
     """
 
-    def __init__(self, values: LinkValues | LinkRelevance, store: SqlFrontierStore) -> None:
+    def __init__(self, values: LinkLearner, store: SqlFrontierStore) -> None:
         self.compared = MOST_COMPARED  # waiting URLs of a site whose values are compared, at most
-        self.scores = None if isinstance(values, LinkValues) else values.scores  # of pages, which values add to
-        self.close = CLOSE if isinstance(values, LinkValues) else 0.0  # of values that differ by less, the oldest wins
+        self.scores, self.close = values.page_scores, values.close
         self.learnt = 0  # downloads; as long as it is the same, what is learnt changes no value
         self._values = values
         self._store = store
@@ -46,9 +45,7 @@ class LinkLearning:
 
     def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
         """Return the values of links to *pages*, one for each row of *features*."""
-        if isinstance(self._values, LinkValues):
-            return self._values.scores(features)
-        return self._values.values(pages, features)
+        return self._values.compared(pages, features)
 
     def add_link(self, page_id: int, site: str, target: Target, origin: Origin) -> list[LinkFeaturesRow]:
         """Note the link to *target* by which a page was found that waits now; return its row.

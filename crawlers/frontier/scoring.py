@@ -7,8 +7,6 @@ from array import array
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from crawlers.items import QueueSlot
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
 from crawlers.ranking.page_scores import GONE, REVISIT
 from crawlers.ranking.page_values import PageValues
 from crawlers.store.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Mismatch, QueueEntry, ScoredPage
+    from crawlers.items import QueueSlot
     from crawlers.ranking.page_scores import PageScores
     from crawlers.store.schema.rows import Row
     from crawlers.workers.order_parts import StoredPart
@@ -30,7 +29,7 @@ class Scoring:
     """The scores of all pages of *sites*. *held* contains the pages that are leased or rest.
 
     If the crawl *is_divided*, the pages of a site are recalled when it is opened, see `open_site`; otherwise all are
-    recalled now. Those of orders that share nothing, such as `NewsScores`, always come with their sites.
+    recalled now. Those of orders that share nothing always come with their sites.
     """
 
     def __init__(
@@ -47,7 +46,6 @@ class Scoring:
         self._worker_id = worker_id
         self.is_divided = is_divided or not scores.is_shared
         self._rows_to_write: list[Row] = []  # of other tables, with the next change set
-        self.news = scores if isinstance(scores, NewsScores) else None  # whose pages have queue slots
         self._store = store
         self._sites = sites
         self._held = held
@@ -116,45 +114,32 @@ class Scoring:
         return [queue for queue in sorted(waiting) if waiting[queue]], waiting[REVISIT]
 
     def add_waiting(self, site_id: int, page_id: int, level: int, slot: QueueSlot | None = None) -> None:
-        """Note that a page may be fetched, or was found nearer; *slot* is given if the order has slots."""
+        """Note that a page may be fetched, or was found nearer; *slot* is a hint of the mission."""
         self._site_of[page_id] = site_id
         self.scores.add_waiting(page_id, level)
         if slot is not None:
-            self.queued(page_id, slot)
+            self.scores.take_hint(page_id, slot)
         self._changed[page_id] = None
 
     def queued(self, page_id: int, slot: QueueSlot) -> None:
         """Move a page that waits or rests to *slot*."""
-        if self.news is not None and self.scores.queue(page_id) not in (GONE, REVISIT):
-            self.news.queued(page_id, slot)
+        if self.scores.take_hint(page_id, slot):
             self._changed[page_id] = None
 
-    def slot(self, page_id: int) -> QueueSlot | None:
-        """Return the current or last slot of a page; None if the order has no slots."""
-        return None if self.news is None else QueueSlot(self.news.queue(page_id), self.news.record(page_id)[0])
-
-    def requeue(self, site: str, pages: Iterable[QueueEntry], slot_of: Callable[[str, str], QueueSlot]) -> None:
-        """Move waiting *pages* of a site to the slots that *slot_of* returns; fresh pages and sitemaps keep theirs."""
+    def requeue(self, pages: Iterable[QueueEntry], slot_of: Callable[[str, QueueSlot], QueueSlot]) -> None:
+        """Move waiting *pages* where *slot_of* says, which gets the URL and the hint of each."""
         for entry in pages:
-            before = self.slot(entry.id)
-            if before is not None and before.queue != FRESH and before.value != BEFORE_ARTICLES.value:
-                slot = slot_of(site, entry.url)
-                if slot != before:
-                    self.queued(entry.id, slot)
+            before = self.scores.hint(entry.id)
+            if before is not None and (slot := slot_of(entry.url, before)) != before:
+                self.queued(entry.id, slot)
 
     def fetch_again(self, page_id: int) -> bool:
         """Queue a finished page for one more fetch as soon as possible; return whether it was finished."""
-        is_known = self._site_of[page_id] > 0
-        if self.news is None or not is_known or page_id in self._held or self.scores.queue(page_id) != GONE:
-            return False
-        self.news.revisiting(page_id)
-        self._changed[page_id] = None
-        return True
-
-    def revisit(self, page_id: int) -> None:
-        """Note that a page that was read has a scheduled revisit."""
-        if self.news is not None:
-            self.news.revisiting(page_id)
+        is_gone = self._site_of[page_id] > 0 and page_id not in self._held and self.scores.queue(page_id) == GONE
+        is_queued = is_gone and self.scores.schedule_visit(page_id)
+        if is_queued:
+            self._changed[page_id] = None
+        return is_queued
 
     def read(self, page_id: int, links: Mapping[int, float], elsewhere: int = 0) -> float:
         """Note that a page was read; *links* contains the value of each of its links.

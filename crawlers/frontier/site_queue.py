@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.queues.heap_queue import HeapQueue
     from crawlers.frontier.queues.value_queue import ValueQueue
     from crawlers.frontier.values import Counts, QueueEntry
+    from crawlers.ranking.page_orders import Shares
     from crawlers.ranking.page_scores import PageScores
-    from crawlers.ranking.queue_shares import QueueShares
     from crawlers.store.sites.site_rows import SiteRow
 
     PageQueue: TypeAlias = HeapQueue | ValueQueue
@@ -51,7 +51,7 @@ class SiteQueue:
         row: SiteRow,
         counts: Counts,
         make_queue: MakeQueue,
-        shares: QueueShares | None = None,
+        shares: Shares | None = None,
         waiting: Iterable[int] = (),
         revisiting: int = 0,
         scores: PageScores | None = None,

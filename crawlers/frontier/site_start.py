@@ -16,7 +16,6 @@ from crawlers.frontier.site_queue import queue_limit
 from crawlers.frontier.url_cache import UrlIndex
 from crawlers.frontier.values import Mismatch, QueueHead, ScoredPage, SiteStart
 from crawlers.items import State
-from crawlers.missions.news.plan.news_scores import NewsScores
 from crawlers.ranking.page_scores import OTHER
 
 if TYPE_CHECKING:
@@ -26,13 +25,12 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import QueueEntry, Retry, UrlRows
-    from crawlers.ranking.page_orders import PageOrder
+    from crawlers.ranking.page_orders import PageOrder, Shares
     from crawlers.ranking.page_scores import PageScores
-    from crawlers.ranking.queue_shares import QueueShares
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
 MOST_REVIVED = 500  # pages of a site
-QUEUES = 5  # of a site of a news crawl
+QUEUES = 5  # of a site, under an order that takes hints
 LEAST_KEY, GREATEST_KEY = -(2**63), 2**63 - 1
 P = TypeVar("P", ScoredPage, Mismatch)
 
@@ -71,7 +69,7 @@ def read_starts(
     return list(starts.values())
 
 
-def _shares(store: SqlFrontierStore, order: PageOrder, site_id: int, *, has_pulls: bool) -> QueueShares | None:
+def _shares(store: SqlFrontierStore, order: PageOrder, site_id: int, *, has_pulls: bool) -> Shares | None:
     shares = order.shares()
     if shares is not None and has_pulls:
         for _ in range(store.downloads(site_id)):
@@ -98,8 +96,9 @@ def _with_scores(
     best: Mapping[int, Mapping[int, list[QueueEntry]]] = {}
     revived: Mapping[int, Sequence[QueueEntry]] = {}
     limit = queue_limit(head_urls, QUEUES)
-    if isinstance(scores, NewsScores):  # what is stored of others is relative to totals that have changed
-        due = store.due(sites)
+    if scores.takes_hints:
+        due = store.due(scores.table, scores.visits, sites)
+    if not scores.is_shared:  # what is stored of others is relative to totals that have changed
         revived = _revived(store, unscored)
         best = store.best_of(scores.table, [one for one in sites if one not in unscored or one in revived], limit)
     return {

@@ -97,10 +97,11 @@ _UNSCORED = f"""
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {REVISIT})
     ORDER BY p.id"""  # noqa: S608
 _DUE = f"""
-    SELECT poll.site_id, poll.due_at, poll.due_at - poll.polled_at, 0.0, p.id,
+    SELECT v.site_id, v.due_at, v.due_at - v.polled_at, 0.0, p.id,
         p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
-    FROM poll JOIN page AS p ON p.id = poll.page_id JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
-    WHERE poll.site_id{{among}} ORDER BY poll.due_at, p.id"""  # noqa: S608
+    FROM {{visits}} AS v JOIN page AS p ON p.id = v.page_id
+    JOIN {{table}} AS s ON s.page_id = p.id AND s.queue = {REVISIT}
+    WHERE v.site_id{{among}} ORDER BY v.due_at, p.id"""  # noqa: S608
 _PREVIOUS = "SELECT state, status, content_hash, fetched_at, etag, last_modified FROM page WHERE id = :page"
 _LINKS = {
     "sqlite": "SELECT json_group_array(target_id), json_group_array(count) FROM link WHERE source_id = :page",
@@ -259,9 +260,9 @@ class SqlFrontierStore:
         statement = _UNSCORED.format(table=table, of_sites=among)
         return [Mismatch(*row) for row in self._read(statement, crawl=self.crawl_id, **of_sites)]
 
-    def due(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
-        """Return the pages of each of these sites that have a scheduled revisit."""
-        return _by_site(self._read_of(_DUE, site_ids))
+    def due(self, table: str, visits: str, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        """Return the pages of each of these sites that have a scheduled revisit, whose times the table *visits* has."""
+        return _by_site(self._read_of(_DUE.format(table=table, visits=visits, among="{among}"), site_ids))
 
     def parts(self) -> dict[int, StoredPart]:
         """Return the totals of the order by worker; none if nothing was written yet."""

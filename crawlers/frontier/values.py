@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.url_cache import UrlIndex
     from crawlers.items import LinkPlace, Page, QueueSlot, Target
     from crawlers.ranking.link_features import Features
-    from crawlers.ranking.queue_shares import QueueShares
+    from crawlers.ranking.page_orders import Shares
 
 
 class QueueEntry(NamedTuple):
@@ -86,7 +86,7 @@ class SiteStart:
     is_available: bool = False  # one of its pages on level 0 was read
     heads: Mapping[int, QueueHead] = field(default_factory=dict)
     retries: Sequence[Retry] = ()
-    shares: QueueShares | None = None  # which count the earlier pulls of the site
+    shares: Shares | None = None  # which count the earlier pulls of the site
     # If the order has scores, and the pages of the crawl are divided among workers:
     scored: Sequence[ScoredPage] = ()
     unscored: Sequence[Mismatch] = ()

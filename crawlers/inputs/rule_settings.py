@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from crawlers.bandits.patience import Patience
 from crawlers.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
 from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
-from crawlers.ranking.page_orders import LEARNING, ORDERS, OrderOptions
+from crawlers.mission import missions
+from crawlers.ranking.page_orders import LEARNING, ORDERS, REWARDS, OrderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.inputs.setting_values import SettingValues
-    from crawlers.missions.topic.vectors import Weights
+    from crawlers.mission import Mission, OwnOrder
     from crawlers.ranking.link_prior import LinkPrior
     from crawlers.ranking.page_orders import PageOrder
 
@@ -67,26 +67,43 @@ def chosen_patience(settings: SettingValues) -> Patience:
     return Patience(INDEX_SHARE, settings.getfloat("RULE_WAIT_SECONDS"), settings.getfloat("TIMEOUT_SECONDS"))
 
 
+def own_orders() -> dict[str, tuple[Mission, OwnOrder]]:
+    """Return the orders that missions add, by name."""
+    return {name: (mission, order) for mission in missions().values() for name, order in mission.orders.items()}
+
+
+def order_names() -> list[str]:
+    """Return the names of all orders."""
+    return [*ORDERS, *own_orders()]
+
+
+def needs_of(name: str) -> str | None:
+    """Return what the order *name* needs of a mission, None if nothing. Raises `ConfigError` if it is unknown."""
+    needs = {one: REWARDS if one in LEARNING else None for one in ORDERS}
+    return registry_entry({**needs, **{one: order.needs for one, (_, order) in own_orders().items()}}, "ORDER", name)
+
+
 def chosen_order(
     settings: SettingValues,
-    weights: Weights | None = None,
+    gives: Mapping[str, Any] = MappingProxyType({}),
     link_prior: LinkPrior = MappingProxyType({}),
     *,
     revisits: bool = True,
 ) -> PageOrder:
-    """Return the page order that ORDER names; raises `ConfigError`.
+    """Return the page order that ORDER names, which needs nothing that the mission does not give.
 
-    *weights* are those of topics; an order that learns from links begins with the *link_prior*. Without *revisits* it
-    fetches each page once.
+    An order that learns from links begins with the *link_prior*. Without *revisits* it fetches each page once.
     """
-    make = registry_entry(ORDERS, "ORDER", settings.get("ORDER"))
+    name = settings.get("ORDER")
+    if name not in ORDERS:
+        mission, order = own_orders()[name]
+        made: PageOrder = mission.part(order.function)(settings, gives[order.needs])
+        return made
     options = OrderOptions(
         virtual_share=settings.getfloat("AOPIC_VIRTUAL_SHARE"),
         window=settings.getfloat("AOPIC_WINDOW_VISITS"),
         uncrawled_weight=settings.getfloat("AOPIC_UNCRAWLED_WEIGHT"),
-        else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
-        explore_share=settings.getfloat("EXPLORE_SHARE"),
         link_prior=link_prior,
         revisits=revisits,
     )
-    return make(options if weights is None else replace(options, weights=weights))
+    return ORDERS[name](options)

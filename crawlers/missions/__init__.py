@@ -1,1 +1,1 @@
-"""The missions, a package each, with all that one adds to the core. None imports another."""
+"""The missions, a package each, with all that one adds to the core: see `crawlers.mission`. None imports another."""

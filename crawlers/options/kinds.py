@@ -108,7 +108,10 @@ class Whole(Number):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Text):
-    """One of the *names*, or of a registry *of* the program, "module:NAME", which checks names when they are used."""
+    """One of the *names*, or of a registry *of* the program, "module:NAME", which checks names when they are used.
+
+    The registry may be a function that returns the names.
+    """
 
     says: str = "A name"
     names: tuple[str, ...] = ()
@@ -118,7 +121,8 @@ class Choice(Text):
     @property
     def known(self) -> tuple[str, ...]:
         """All names."""
-        return tuple(filter(None, resolve_name(f"crawlers.{self.of}") if self.of else self.names))
+        found = resolve_name(f"crawlers.{self.of}") if self.of else self.names
+        return tuple(filter(None, found() if callable(found) else found))
 
     @property
     def choices(self) -> tuple[str, ...]:

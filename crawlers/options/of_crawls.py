@@ -36,7 +36,7 @@ THE_CRAWL = group(
     Setting("PROFILE", "", Choice(of="inputs.rule_settings:PROFILES"), RESULTS).says(
         "kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin, auto in extlinks"
     ),
-    Setting("ORDER", "bfs", Choice(of="ranking.page_orders:ORDERS"), RESULTS).says(
+    Setting("ORDER", "bfs", Choice(of="inputs.rule_settings:order_names"), RESULTS).says(
         "Which page of it next: bfs, learnt, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic"
     ),
     Setting("SCOPE", "sites", Names("`sites`, `all`, or domains"), RESULTS).says(

@@ -14,10 +14,10 @@ from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import graph_layout
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.missions.topic.topic_graph import TopicGraph
+from crawlers.missions.topic.topic_report import write_topic_list
 from crawlers.missions.topic.topics import store_similarities
 from crawlers.options.file_kinds import RESULT
 from crawlers.plurals import counted
-from crawlers.reports.ranked_tables import write_topic_list
 from crawlers.spiders.topic import TopicSpider
 
 if TYPE_CHECKING:

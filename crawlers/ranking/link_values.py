@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,9 @@ class LinkValues:
        Recommendation: the bonus of LinUCB, here for two of the features only.
     """
 
+    close: ClassVar[float] = CLOSE
+    page_scores = None
+
     def __init__(self, prior: Mapping[int, float] = MappingProxyType({})) -> None:
         self._prior = prior
         self._tables: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
@@ -81,6 +84,10 @@ class LinkValues:
         variances = np.where(variances > 0.0, variances, _OPTIMISTIC_VARIANCES)
         bonus: NDArray[np.float64] = OPTIMISM * np.sqrt(_row_sums(variances))
         return self._etas(features) + bonus
+
+    def compared(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
+        """Return the `scores`, whatever the *pages*."""
+        return self.scores(features)
 
     def values(self, features: Rows) -> NDArray[np.float64]:
         """Return how many new links are expected behind each link, one for each row of *features*."""

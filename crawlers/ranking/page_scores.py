@@ -12,10 +12,15 @@ Both suffice to continue a killed crawl exactly.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from crawlers.items import QueueSlot
 
 OTHER = 0  # the queue of pages never fetched of which nothing else is known
 REVISIT = 1  # the queue of pages that wait for a revisit
@@ -41,6 +46,10 @@ class PageScores(ABC):
     columns: ClassVar[tuple[str, ...]]
     #: Whether scores depend on the pages of all workers: what concerns all is exchanged by `apply_totals`.
     is_shared: ClassVar[bool] = False
+    #: Whether the mission says by hints where a page waits, and when it is fetched again.
+    takes_hints: ClassVar[bool] = False
+    #: The table with the times of such visits: `due_at`, and `polled_at` of the visit before.
+    visits: ClassVar[str] = ""
     #: Whether what a message carries is cash, which the sender has no more; it returns if nobody can receive it.
     carries_cash: ClassVar[bool] = False
 
@@ -74,9 +83,29 @@ class PageScores(ABC):
     def score(self, page: int) -> float:
         """Return the score of *page*, to which the offset of its queue must be added."""
 
+    def scores(self, pages: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Return the `score` of each of many *pages*, for orders that learn from links."""
+        raise NotImplementedError
+
     @abstractmethod
     def queue(self, page: int) -> int:
         """Return the queue of *page*: `OTHER`, `REVISIT`, `GONE`, or another one of the order."""
+
+    def take_hint(self, page: int, hint: QueueSlot) -> bool:
+        """Let *page* come where *hint* says, if it waits, or is fetched; return whether its record changed."""
+        return False
+
+    def hint(self, page: int) -> QueueSlot | None:
+        """Return the hint by which *page* waits, or waited last."""
+        return None
+
+    def passed_on(self, page: int) -> QueueSlot | None:
+        """Return the hint for the target of a redirect from *page*, if that is a page of another worker."""
+        return None
+
+    def schedule_visit(self, page: int) -> bool:
+        """Record that *page*, which was fetched, is fetched again at a time that the mission says, and return True."""
+        return False
 
     def offset(self, queue: int) -> float:
         """Return the number to add to scores of pages in *queue* to compare them with those in other queues."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.missions.news.feeds.feed_discovery import USUAL_PLACES
+from crawlers.mission import mission_named
 from crawlers.reasons import Reason, end_of
 from crawlers.store.locks import free_locks
 from crawlers.store.reading.url_counts import UrlCounts, total, url_counts
@@ -106,8 +106,10 @@ def progress(database: Database, crawl_id: int, mission: str) -> list[SiteProgre
 
 
 def guesses_of(mission: str) -> Sequence[str]:
-    """Return the paths at which crawls of a mission look for feeds: it is no error of a site to have none there."""
-    return USUAL_PLACES if mission == "news" else ()
+    """Return the paths at which crawls of a mission look for something: it is no error of a site to have none there."""
+    declared = mission_named(mission)
+    found: Sequence[str] = declared.part(declared.guesses) if declared.guesses else ()
+    return found
 
 
 def guesses_in(connection: Connection, crawl_id: int) -> Sequence[str]:

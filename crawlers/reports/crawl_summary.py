@@ -9,12 +9,8 @@ from collections import Counter
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import case, func, select
-
-from crawlers.items import ANNOUNCERS, State
-from crawlers.missions.news.stored.alarms import open_alarms
-from crawlers.missions.news.stored.news_tables import document, poll
-from crawlers.missions.topic.topics import most_similar_first
+from crawlers.items import State
+from crawlers.mission import mission_named
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, end_of, sentence
 from crawlers.reports.catalogue.conditions import Filters
@@ -22,13 +18,9 @@ from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.renderers import cut, text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
-from crawlers.store.reading.crawl_results import crawl_results, external_results
-from crawlers.store.reading.crawl_settings import settings_of
+from crawlers.store.reading.crawl_results import crawl_results
 from crawlers.store.reading.queries import crawl_named
-from crawlers.store.schema.score_tables import topic_page
-from crawlers.store.schema.tables import page, site
 from crawlers.store.sites.site_rows import count_excluded
-from crawlers.store.writing.pulls import totals
 from crawlers.workers.workers import PAUSE
 
 if TYPE_CHECKING:
@@ -73,7 +65,9 @@ def crawl_summary(
     visit to a page that is known leaves no trace in it. Raises `StoreError`.
     """
     results = crawl_results(database, crawl.id, guesses_of(crawl.mission))
-    mission = _MISSIONS.get(crawl.mission, _pages)(database, crawl, results, began_at)
+    declared = mission_named(crawl.mission)
+    summarise = declared.part(declared.summary) if declared.summary else pages_summary
+    mission: MissionSummary = summarise(database, crawl, results, began_at)
     if results.end.state == "finished":
         ending = "is finished"
     else:
@@ -104,7 +98,7 @@ def _idle(results: CrawlResults) -> list[str]:
     return []
 
 
-class _Mission(NamedTuple):
+class MissionSummary(NamedTuple):
     """What a summary says about the mission of its crawl."""
 
     heading: str
@@ -112,81 +106,17 @@ class _Mission(NamedTuple):
     lines: Sequence[str] = ()
 
 
-def _pages(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
+def pages_summary(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> MissionSummary:
+    """Return the pages and links that were found."""
     pages, links = sum(site.pages for site in results.sites), sum(site.links for site in results.sites)
     heading = f"{counted(pages, 'page')} with {counted(links, 'link')} on {_read_of(results.sites)}"
-    return _Mission(heading, {name: attrgetter(name) for name in ("pages", "links", "errors", "duplicates")})
+    return MissionSummary(heading, {name: attrgetter(name) for name in ("pages", "links", "errors", "duplicates")})
 
 
 def _read_of(sites: Sequence[SiteResult]) -> str:
     """Return the number of sites with pages, and of all if they differ."""
     read = sum(site.pages > 0 for site in sites)
     return counted(read, "site") if read == len(sites) else f"{read:,} of {counted(len(sites), 'site')}"
-
-
-def _external(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
-    found = external_results(database, crawl.id)
-    pages = sum(site.pages for site in results.sites)
-    heading = f"{counted(found.urls, 'external URL')} of {counted(found.hosts, 'host')} on {counted(pages, 'page')}"
-    columns: dict[str, Callable[[SiteResult], int]] = {
-        "external URLs": lambda site: found.by_site.get(site.site, 0),
-        **{name: attrgetter(name) for name in ("pages", "errors", "duplicates")},
-    }
-    pulls, earned = totals(database, crawl.id)
-    reward = str(settings_of(database, crawl.id)["REWARD"]).replace("_", " ")
-    return _Mission(heading, columns, [f"Reward: {earned:,.0f} {reward} of {counted(pulls, 'download')}"])
-
-
-def _topic(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
-    with database.read() as connection:
-        ranked = most_similar_first(connection, crawl.id, topic_page.c.similarity, page.c.url).limit(MAX_PAGES)
-        best = connection.execute(ranked).all()
-    lines = [f"Most relevant: {similarity:.3f} {cut(url, REASON_CHARS)}" for similarity, url in best]
-    return _pages(database, crawl, results, began_at)._replace(lines=lines)
-
-
-def _news(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
-    articles = (
-        select(site.c.site, func.count(), func.sum(case((document.c.stored_at >= began_at, 1), else_=0)))
-        .join(document, document.c.site_id == site.c.id)
-        .where(site.c.crawl_id == crawl.id)
-        .group_by(site.c.id, site.c.site)
-    )
-    feeds = (
-        select(page.c.url, (poll.c.failures > 0) | poll.c.problem.is_not(None), poll.c.problem)
-        .join(poll, poll.c.page_id == page.c.id)
-        .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl.id, site.c.is_open, poll.c.kind.in_(ANNOUNCERS))
-        .order_by(page.c.url)
-    )
-    with database.read() as connection:
-        counts = {name: (number, new) for name, number, new in connection.execute(articles)}
-        polled = connection.execute(feeds).all()
-        alarms = list(open_alarms(connection, crawl.id).values())
-    total, new = (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
-    failing = [f"{url}: {sentence(problem or Reason.NO_RESPONSE)}" for url, fails, problem in polled if fails]
-    lines = [f"Feeds: {len(polled):,}, {len(failing):,} of them failing"] if polled else []
-    lines += _some("Failing", failing)
-    lines += _some("Alarm", [f"{alarm.kind}: {alarm.subject}: {alarm.message}" for alarm in alarms])
-    if alarms:
-        lines.append(f"Open alarms: {len(alarms):,}, listed by scrapy sites alarms")
-    columns: dict[str, Callable[[SiteResult], int]] = {
-        "articles": lambda one: counts.get(one.site, (0, 0))[0],
-        **{name: attrgetter(name) for name in ("pages", "errors")},
-    }
-    return _Mission(f"{counted(total, 'article')}, {new:,} of them new in this run", columns, lines)
-
-
-def _some(what: str, found: Sequence[str]) -> list[str]:
-    more = [f"{what}: {len(found) - MAX_SHOWN:,} more"] if len(found) > MAX_SHOWN else []
-    return [f"{what}: {one}" for one in found[:MAX_SHOWN]] + more
-
-
-_MISSIONS: Mapping[str, Callable[[Database, NamedCrawl, CrawlResults, float], _Mission]] = {
-    "extlinks": _external,
-    "topic": _topic,
-    "news": _news,
-}
 
 
 def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResult], int]]) -> list[str]:
@@ -279,12 +209,9 @@ def _next(database: Database, crawl: NamedCrawl, results: CrawlResults, places: 
     if problems:
         url = results.examples[min(problems)[2]]
         lines.append(f"To see why a URL is missing: {explain} {shlex.quote(url)}")
-    if crawl.mission == "broad":
-        lines.append(f"To list the most important pages: {graph} --top 100")
-    elif crawl.mission == "extlinks":
-        lines.append(f"To see which site links to which: {graph} --level site")
-    elif crawl.mission == "sitegraph" and any(site.pages for site in results.sites):
-        lines.append(f"For other formats of the graph: {graph} --format csv --format graphml")
+    after = mission_named(crawl.mission).after
+    if after and any(site.pages for site in results.sites):
+        lines.append(after.format(graph=graph))
     return lines
 
 

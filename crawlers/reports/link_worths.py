@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import select
 
 from crawlers.items import LinkPlace
-from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.missions.topic.topic_scores import TopicScores
-from crawlers.missions.topic.topics import weights_of
+from crawlers.mission import missions
 from crawlers.ranking.link_features import FEATURES, NONE, feature_id, features_of, link_feature_names
 from crawlers.ranking.link_prior import prior_of
 from crawlers.ranking.link_values import LinkValues
@@ -54,8 +52,10 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
     pages: dict[int, int] = {}
     found: dict[int, float] = {}
     with database.read() as connection:
-        weights = weights_of(connection, crawl_id)
-        values = values_at_first(connection, crawl_id) if weights is None else LinkRelevance(TopicScores(weights))
+        of_mission = (
+            mission.part(mission.links)(connection, crawl_id) for mission in missions().values() if mission.links
+        )
+        values = next(filter(None, of_mission), None) or values_at_first(connection, crawl_id)
         for reward, text, of, url, title, level in connection.execute(rows):
             if text is None:
                 values.learn([], reward)

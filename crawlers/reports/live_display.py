@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import CrawlersError
-from crawlers.missions.news.stored.documents import count_documents
+from crawlers.mission import mission_named
 from crawlers.plurals import counted
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import cut, text_table
@@ -151,11 +151,12 @@ class LiveDisplay:
         try:
             crawl = crawl_overview(database, self._crawl_id)
             sites = progress(database, crawl.id, crawl.mission)
-            documents = count_documents(database, crawl.id) if crawl.mission == "news" else None
+            mission = mission_named(crawl.mission)
+            results = mission.part(mission.results)(database, crawl.id) if mission.results else ""
         except CrawlersError:
             return  # the crawl finds the store broken as well, and reports that
         width, height = self._terminal.console.size
-        table = progress_table(title(crawl, seconds, documents), sites, width, height)
+        table = progress_table(title(crawl, seconds, results), sites, width, height)
         self._terminal.live.update(table, refresh=True)
 
 
@@ -191,8 +192,8 @@ def progress_table(title: str, sites: Sequence[SiteProgress], width: int = 160, 
     return Text("\n".join([title, "", *(cut(line, width) for line in text_table(columns, rows).split("\n"))]))
 
 
-def title(crawl: CrawlOverview, seconds: float, documents: int | None = None) -> str:
-    """Return how fast a crawl proceeds, and how far it is after *seconds*; *documents* are None if it collects none."""
+def title(crawl: CrawlOverview, seconds: float, results: str = "") -> str:
+    """Return how fast a crawl proceeds, how far it is after *seconds*, and the *results* of its mission."""
     name = crawl.mission if crawl.name == crawl.mission else f"{crawl.mission} “{crawl.name}”"
     parts = [name, f"{seconds:,.0f} s", f"{crawl.pages_per_s:.1f} pages/s"]
     if crawl.control in ASKED:
@@ -201,6 +202,6 @@ def title(crawl: CrawlOverview, seconds: float, documents: int | None = None) ->
         parts.append(counted(crawl.workers, "worker"))
     if crawl.budget:
         parts.append(f"{crawl.used:,} of {counted(crawl.budget, 'page')} of the budget")
-    if documents is not None:
-        parts.append(counted(documents, "document"))
+    if results:
+        parts.append(results)
     return ", ".join(parts)

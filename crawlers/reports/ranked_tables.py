@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
 from crawlers.files.csv_tables import write_table
-from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.renderers import file_cells
-from crawlers.reports.catalogue.report import rows_of
-from crawlers.reports.catalogue.score_reports import ImportantPages, TopicPages, by_score
+from crawlers.reports.catalogue.score_reports import ImportantPages, by_score
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.store.reading.importance import weight_of_page
 from crawlers.store.schema.score_tables import page_change
@@ -25,7 +21,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Subquery
 
     from crawlers.reports.catalogue.table import Cells
-    from crawlers.store.database import Database
     from crawlers.store.reading.importance import Totals
 
 RANK = Column("rank", "Rank", Kind.NUMBER)
@@ -58,13 +53,3 @@ def write_ranked(path: Path, columns: Sequence[Column], rows: Iterable[Cells]) -
     """Write *rows*, the best one first, to *path*; return their number. Raises the errors of `replacing`."""
     names = [column.name for column in (RANK, *columns)]
     return write_table(path, names, ((rank, *file_cells(columns, row)) for rank, row in enumerate(rows, 1)))
-
-
-def write_topic_list(database: Database, crawl_id: int, path: Path) -> int:
-    """Write the report `topic-pages` of a crawl to *path*, equally similar pages by URL; see `write_ranked`."""
-    report = TopicPages()
-    by_url = itemgetter([column.name for column in report.columns].index("url"))
-    with database.read() as connection:
-        rows = (row.cells for row in rows_of(report.steps(connection, crawl_id, Filters(), None)))
-        ties = groupby(rows, key=itemgetter(0))
-        return write_ranked(path, report.columns, (row for _, some in ties for row in sorted(some, key=by_url)))

@@ -13,6 +13,7 @@ from crawlers.files.csv_tables import write_table
 from crawlers.files.names import file_stem
 from crawlers.graphs.export import write_site_graph
 from crawlers.graphs.site_graph import SiteGraph
+from crawlers.mission import mission_named
 from crawlers.options.of_outputs import BROKEN_LINKS
 from crawlers.plurals import counted
 from crawlers.reports import page_table
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 EXTERNAL = "external-links"
-HARVEST = "extlinks"  # the mission whose external links are one table of all sites
 
 
 class ResultTable(NamedTuple):
@@ -63,7 +63,6 @@ TABLES = {
         lambda database, graph: external_rows(database, [graph.site_id]),
     ),
 }
-DEFAULTS = {"sitegraph": tuple(TABLES), HARVEST: (EXTERNAL,)}  # by mission; others have none
 
 
 class ResultFiles(NamedTuple):
@@ -101,8 +100,8 @@ def write_site_results(
     names = [site.site for site in crawled]
     with database.read() as connection:
         totals = totals_of(connection, crawl.id)
-    is_harvest = crawl.mission == HARVEST
-    tables = {name: TABLES[name] for name in TABLES if name in wanted.tables and not (is_harvest and name == EXTERNAL)}
+    joined = mission_named(crawl.mission).joined
+    tables = {name: TABLES[name] for name in TABLES if name in wanted.tables and name not in joined}
     for site in sites if wanted.formats or tables else ():
         graph = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
         if not len(graph):
@@ -115,7 +114,7 @@ def write_site_results(
             path = base.with_name(f"{base.name}.{name}.csv")
             rows = write_table(path, table.columns, table.rows(database, graph))
             yield WrittenFile(site.site, [path], counted(rows, table.noun))
-    if is_harvest and EXTERNAL in wanted.tables:
+    if EXTERNAL in joined and EXTERNAL in wanted.tables:
         path = folder / f"{EXTERNAL}.csv"
         # Of all sites of the crawl: a part of them would not replace it.
         rows = write_table(path, EXTERNAL_COLUMNS, external_rows(database, [site.id for site in crawled]))

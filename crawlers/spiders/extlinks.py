@@ -33,7 +33,9 @@ class ExtLinksSpider(SiteSpider):
 
     def crawl_spec(self) -> CrawlSpec:
         # Each page has a REWARD, from which the site rule learns.
-        return replace(super().crawl_spec(), counts_rewards=True)
+        from crawlers.ranking.page_orders import REWARDS
+
+        return replace(super().crawl_spec(), gives={REWARDS: True})
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:

@@ -13,6 +13,7 @@ from scrapy import signals
 
 from crawlers.errors import ConfigError
 from crawlers.items import LEASE
+from crawlers.missions.news import ARTICLES
 from crawlers.pages.pool import ExtractionPool
 from crawlers.spiders.base import SiteSpider
 from crawlers.urls.scope import Scope
@@ -91,8 +92,8 @@ class NewsSpider(SiteSpider):
         from crawlers.missions.news.news_opening import known_feeds
         from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
 
-        spec = replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_slot=BEFORE_ARTICLES)
-        return replace(spec, leader_of=self._leaders.of)
+        spec = replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), leader_of=self._leaders.of)
+        return replace(spec, gives={ARTICLES: True}, start_slot=BEFORE_ARTICLES)
 
     def crawl_policy(self, session: CrawlSession) -> NewsPolicy:
         from crawlers.missions.news.article.news_reader import NewsReader
@@ -142,11 +143,10 @@ class NewsSpider(SiteSpider):
 
 def _check(settings: BaseSettings) -> None:
     """Raise `ConfigError` for mistakes that would otherwise be found only after the sources are stored."""
-    from crawlers.inputs.rule_settings import chosen_order, chosen_rule
-    from crawlers.ranking.page_orders import ARTICLES
+    from crawlers.inputs.rule_settings import chosen_rule, needs_of
 
     chosen_rule(settings)
-    if chosen_order(settings).needs != ARTICLES:
+    if needs_of(settings.get("ORDER")) != ARTICLES:
         raise ConfigError(
             f"ORDER={settings.get('ORDER')} has no queues for articles, archives and polls of feeds, which news needs; "
             "use fit or fit*opic"

@@ -10,6 +10,7 @@ from scrapy import Request
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.items import REDIRECT, SiteLimits
+from crawlers.missions.topic import TOPIC
 from crawlers.missions.topic.vectors import topic_of
 from crawlers.spiders.base import SiteSpider, header
 from crawlers.urls.scope import Scope
@@ -77,7 +78,8 @@ class TopicSpider(SiteSpider):
     def crawl_spec(self) -> CrawlSpec:
         spec = super().crawl_spec()
         budget = spec.page_budget or self._spec.budget or 0
-        return replace(spec, roots=self._spec.roots, topic=self._spec, page_budget=budget)
+        gives = {TOPIC: self._spec.weights}
+        return replace(spec, roots=self._spec.roots, gives=gives, topic=self._spec, page_budget=budget)
 
     def crawl_policy(self, session: CrawlSession) -> TopicPolicy:
         from crawlers.missions.topic.topic_policy import TopicPolicy

@@ -10,10 +10,11 @@ from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate
 from crawlers.items import LinkPlace, PageAnalysis, State
+from crawlers.missions.topic.topic_orders import by_relevance
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.link_features import features_of
 from crawlers.ranking.link_values import LinkValues
-from crawlers.ranking.page_orders import by_link_values, by_relevance
+from crawlers.ranking.page_orders import PageOrder
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.pulls import pulls_of
 from crawlers.urls.resolution import site_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.bandits.site_rules import SiteRule
-    from crawlers.ranking.page_orders import PageOrder
 
 
 class Way(NamedTuple):
@@ -36,7 +36,7 @@ class Way(NamedTuple):
     links_sites: bool  # pages link to pages of other sites, and the texts of their links have a relevance
 
 
-HARVEST = Way(lambda: by_link_values(LinkValues()), RoundRobin, (0.0, 2.0, 600.0), links_sites=False)
+HARVEST = Way(lambda: PageOrder(link_values=LinkValues()), RoundRobin, (0.0, 2.0, 600.0), links_sites=False)
 TOPIC = Way(lambda: by_relevance(STRATEGIES["learnt"]), Best, (0.0, 0.1, 0.9), links_sites=True)
 
 

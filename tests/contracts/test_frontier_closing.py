@@ -13,7 +13,6 @@ from crawlers.errors import FrontierError
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from crawlers.missions.news.plan.news_scores import FIT, FRESH
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.store.schema.tables import SiteRelease
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.pulls import Pull
@@ -21,6 +20,7 @@ from tests.contracts.random_crawl import WebCrawl
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import Kind, PageSpec, Way, budget, target, webs
 from tests.support.frontier_state import counts_of
+from tests.support.orders import order
 
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "60"))
 
@@ -53,7 +53,7 @@ def test_site_with_open_leases_is_not_closed_and_none_is_opened_twice(begun):
 
 
 def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine):
-    site = Site(engine, engine.frontier(ORDERS["fit"](OrderOptions()), RULES["best"](RuleOptions())))
+    site = Site(engine, engine.frontier(order("fit"), RULES["best"](RuleOptions())))
     site.add("/")
     lease = site.one()
     targets = [site.target(path) for path in ("/late/", "/fresh/")]

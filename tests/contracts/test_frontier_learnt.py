@@ -11,7 +11,7 @@ from crawlers.items import LinkPlace, PageAnalysis, State
 from crawlers.missions.topic.link_relevance import LinkRelevance
 from crawlers.ranking.link_features import feature_id, features_of
 from crawlers.ranking.link_values import CLOSE, LinkValues
-from crawlers.ranking.page_orders import by_link_values
+from crawlers.ranking.page_orders import PageOrder
 from tests.contracts.learning_crawls import HARVEST, TOPIC, Accidents, Crawl
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import budget
@@ -72,7 +72,7 @@ def test_links_like_those_that_paid_are_followed_first(engine, way, much, little
 
 @pytest.mark.parametrize(("more", "first"), [(0.9 * CLOSE, "/first/1"), (1.1 * CLOSE, "/second/1")])
 def test_of_links_that_promise_nearly_as_much_the_oldest_is_next(engine, more, first):
-    order = by_link_values(LinkValues({feature_id("anchor", "", "secon"): more}))
+    order = PageOrder(link_values=LinkValues({feature_id("anchor", "", "secon"): more}))
     site = LearntSite(engine, frontier=engine.frontier(order, records_pulls=True))
     site.begin("/first/1", "/second/1")
     assert site.paths([site.one()]) == [first]

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from crawlers.items import State
 from crawlers.missions.topic.vectors import STRATEGIES, Weights
 from crawlers.ranking.opic import OPICTotals
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.store.schema.tables import external_link
+from tests.support.orders import order as order_of
 from tests.support.workers_of_web import RandomWeb, Workers
 
 SITES, PAGES = 5, 6
@@ -25,7 +25,7 @@ def make(database_url):
 
 def order(name):
     weights = STRATEGIES["learnt"] if name == "learnt topic" else Weights(0.5, 0.3, 0.2)
-    return lambda: ORDERS[name.removeprefix("learnt ")](OrderOptions(weights=weights))
+    return lambda: order_of(name.removeprefix("learnt "), weights)
 
 
 def truth(web):

@@ -7,9 +7,9 @@ import pytest
 from crawlers.frontier import site_start
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
+from crawlers.missions.news.plan.news_orders import by_fit
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import PollRow
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.schema.score_tables import news_score
 from crawlers.store.writing.change_set import ChangeSet
@@ -17,7 +17,7 @@ from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import pending_of
 from tests.support.stored_rows import execute
 
-SHARES = {"explore_share": 0.0, "archive_share": 0.0}
+SHARES = {"explore": 0.0, "archive": 0.0}
 
 
 def place_of(target):
@@ -27,7 +27,7 @@ def place_of(target):
 
 
 def news_site(engine, site_id=None, order="fit*opic", **options):
-    frontier = engine.frontier(ORDERS[order](OrderOptions(**{**SHARES, **options})))
+    frontier = engine.frontier(by_fit(weighs_links=order == "fit*opic", **{**SHARES, **options}))
     return Site(engine, frontier, id=site_id, parallel=100)
 
 
@@ -59,7 +59,7 @@ def drained(site, now=NOW):
 
 
 def test_share_of_the_downloads_goes_to_other_urls(engine):
-    site = news_site(engine, explore_share=0.1, archive_share=0.2)
+    site = news_site(engine, explore=0.1, archive=0.2)
     begun(site, *(f"/{kind}{number:02}" for kind in "asp" for number in range(40)))
     first = "".join(path[1] for path in drained(site)[:39])
     assert (first.count("a"), first.count("s"), first.count("p")) == (27, 4, 8)  # and the home page
@@ -161,9 +161,8 @@ def test_new_rules_requeue_waiting_urls(engine):
     begun(site, "/s1", "/s2", "/a1", "/x3")
     site.rows()  # all are committed
     site.frontier.requeue(
-        site.root,
         site.frontier.waiting(site.id)(),
-        lambda _, url: QueueSlot(FIT, 1.0) if "/s" in url else QueueSlot(OTHER, 0.01),
+        lambda url, _: QueueSlot(FIT, 1.0) if "/s" in url else QueueSlot(OTHER, 0.01),
         NOW,
     )
     assert sorted(drained(site)[:2]) == ["/s1", "/s2"]
@@ -196,7 +195,7 @@ def test_many_pages_that_wait_although_they_were_given_up_are_leased(engine, mon
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])
 def test_each_url_is_leased_once_under_every_order(engine, order):
-    site = news_site(engine, order=order, explore_share=0.2, archive_share=0.2)
+    site = news_site(engine, order=order, explore=0.2, archive=0.2)
     begun(site, *(f"/{kind}{number}" for kind in "asp" for number in range(30)))
     paths = drained(site)
     assert len(paths) == len(set(paths)) == 90

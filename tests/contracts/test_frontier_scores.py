@@ -7,18 +7,20 @@ import pytest
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
 from crawlers.ranking.opic import OPIC
-from crawlers.ranking.page_orders import ORDERS, OrderOptions, PageOrder
+from crawlers.ranking.page_orders import PageOrder
 from crawlers.store.sites import site_opening
 from tests.contracts.fading import Fading
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
+from tests.support.orders import ORDER_NAMES
+from tests.support.orders import order as order_of
 from tests.support.stored_rows import committed
 
-SCORED = [name for name in ORDERS if ORDERS[name](OrderOptions()).scores is not None]
+SCORED = [name for name in ORDER_NAMES if order_of(name).scores is not None]
 TINY = (1, 2, 5)
 
 
 def order(name, weight=1.0):
-    return lambda: ORDERS[name](OrderOptions(uncrawled_weight=weight))
+    return lambda: order_of(name, AOPIC_UNCRAWLED_WEIGHT=weight)
 
 
 # The best page ---------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ import pytest
 from crawlers.bandits.best_site import Best
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.resolution import resolve
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import counts_of
+from tests.support.orders import order as order_of
 
 # What is known of a crawl
 
@@ -115,11 +115,11 @@ def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(engine, cache_url
 
 @pytest.mark.parametrize("order", ["bfs", "opic"])
 def test_retry_keeps_its_time_over_a_kill(engine, order):
-    site = Site(engine, engine.frontier(ORDERS[order](OrderOptions()), Best()))
+    site = Site(engine, engine.frontier(order_of(order), Best()))
     site.add("/", "/a/")
     lease = site.one()
     site.frontier.release(lease, NOW + 60.0, "timeout", failed=True)
-    again = Site(engine, engine.frontier(ORDERS[order](OrderOptions()), Best()), id=site.id, parallel=9)
+    again = Site(engine, engine.frontier(order_of(order), Best()), id=site.id, parallel=9)
     assert [one.id for one in again.lease(NOW)] != [lease.id]
     assert again.lease(NOW + 59.0) == []
     assert again.frontier.next_due(NOW + 59.0) == 1.0

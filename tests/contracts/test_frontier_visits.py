@@ -3,16 +3,16 @@
 import pytest
 
 from crawlers.items import State
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
 from tests.contracts.site import Site, acknowledge
+from tests.support.orders import order
 
 
 class Visits:
     """A home page with links to two others, which can be requested any number of times."""
 
     def __init__(self, engine):
-        self.crawl = ScoredCrawl(engine, Way(lambda: ORDERS["aopic"](OrderOptions()), sites=1, accidents=False))
+        self.crawl = ScoredCrawl(engine, Way(lambda: order("aopic"), sites=1, accidents=False))
         self.site = self.crawl.sites[0]
         self.lease = self.next()
         self.crawl.read(self.lease, self.links(1, 2, 2))

@@ -13,10 +13,10 @@ from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.frontier.values import Lease
 from crawlers.items import State
 from crawlers.missions.topic.vectors import Weights
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.store.writing.pulls import Pull
 from tests.contracts.random_crawl import RandomCrawl
 from tests.contracts.site import NOW, Site, target_on
+from tests.support.orders import order as order_of
 
 PATIENT = Patience(0.9, 60.0)
 PATHS = [f"/{number}/" for number in range(30)]
@@ -45,9 +45,7 @@ NEAR = Weights(0.0, 1.0, 0.0)  # the score of a page on level n is 1/(n + 1)
 
 def compared(engine, page_budget=20):
     """Return two sites of a crawl that compares pages: the pages of the first are nearer, and it has a delay."""
-    frontier = engine.frontier(
-        ORDERS["topic"](OrderOptions(weights=NEAR)), Best(), page_budget=page_budget, patience=PATIENT
-    )
+    frontier = engine.frontier(order_of("topic", NEAR), Best(), page_budget=page_budget, patience=PATIENT)
     good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
     good.add("/", *PATHS, level=1)
     poor.add("/", *PATHS, level=4)
@@ -190,7 +188,7 @@ class Simulation(RandomCrawl):
         patience = Patience(rng.choice([0.1, 0.9, 1.0]), rng.choice([1.0, 60.0]), rng.choice([0.0, 0.0, 100.0]))
         options = RuleOptions(page_budget=page_budget, gittins_batch=3, ucb1_initial=2)
         self.frontier = engine.frontier(
-            ORDERS[order](OrderOptions()), RULES[rule](options), page_budget=page_budget, patience=patience
+            order_of(order), RULES[rule](options), page_budget=page_budget, patience=patience
         )
         for number in self.sites:
             limits = {"parallel": rng.choice([1, 1, 3]), "delay_s": rng.choice([0.0, 0.5, 5.0, 100.0])}

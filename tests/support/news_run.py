@@ -16,6 +16,7 @@ from crawlers.missions.news.feeds.feed_registry import FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_policy import NewsPolicy
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
+from crawlers.missions.news.plan.news_orders import by_fit
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
 from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
 from crawlers.missions.news.plan.polls import Polls
@@ -27,7 +28,6 @@ from crawlers.missions.news.urls.rule_learner import HAND, UrlRule
 from crawlers.missions.news.urls.stored_rules import replace_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.missions.news.urls.url_prior import UrlPrior
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.writer import Writer
@@ -84,7 +84,7 @@ class Crawl:
         self.commits = WatchedCommits(self.writer)
         self.frontier = QueuedFrontier(
             SqlFrontierStore(database, self.writer, begun.id, looks_back=True),
-            ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)),
+            by_fit(weighs_links=False, explore=0.0, archive=0.0),
             PullBudget(RoundRobin(), 0, records=False),
             reason_against=lambda url: self.policy.reason_against(url),
         )

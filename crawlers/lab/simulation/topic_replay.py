@@ -74,8 +74,8 @@ class _Replay:
     def __init__(self, web: Web, relevance: LinkRelevance) -> None:
         self._web = web
         self._relevance = relevance
-        self._scores = relevance.scores
-        self._learns = relevance.scores.weights.delta > 0.0
+        self._scores = relevance.page_scores
+        self._learns = relevance.page_scores.weights.delta > 0.0
         self._rule = Best()
         self._numbers: dict[int, int] = {}  # by page of the web
         self._pages = [0]  # by number, from 1
@@ -174,7 +174,7 @@ class _Replay:
         if not table:
             self._rule.sleep(site)
             return None
-        values = self._relevance.values(table.ids, table.features)
+        values = self._relevance.compared(table.ids, table.features)
         self._rule.wake(site)
         self._rule.set_arm_value(site, float(values.max()))
         return int(table.ids[values == values.max()].min())

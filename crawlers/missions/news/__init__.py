@@ -3,3 +3,23 @@
 Begin with `news_policy`, which coordinates feeds and polls (`feeds`, `plan`), rules of URLs (`urls`), articles
 (`article`, `dates`) and copies of documents (`dedup`). `stored` has the tables, `reports` what people see.
 """
+
+from crawlers.mission import Mission, OwnOrder
+
+ARTICLES = "URLs that are judged by whether they look like articles"
+MISSION = Mission(
+    "news",
+    "scrapy crawl news -a sources=sources.yaml",
+    gives=frozenset({ARTICLES}),
+    orders={
+        "fit": OwnOrder(ARTICLES, "plan.news_orders:fit"),
+        "fit*opic": OwnOrder(ARTICLES, "plan.news_orders:fit_opic"),
+    },
+    reports=("reports.document_list", "reports.news_reports"),
+    pictures=("reports.news_pictures",),
+    summary="reports.news_summary:news_summary",
+    results="stored.documents:documents_found",
+    history="reports.document_history:document_history",
+    scores="reports.queue_facts:queue_facts",
+    guesses="feeds.feed_discovery:USUAL_PLACES",
+)

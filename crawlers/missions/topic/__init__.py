@@ -3,3 +3,19 @@
 Begin with `topic_policy`; `topic_file` reads topic.yaml, `vectors` compares texts with a topic, `topic_scores` is the
 order of the pages that wait.
 """
+
+from crawlers.mission import Mission, OwnOrder
+
+TOPIC = "a topic"
+MISSION = Mission(
+    "topic",
+    "scrapy crawl topic -a topic=topic.yaml",
+    gives=frozenset({TOPIC}),
+    orders={"topic": OwnOrder(TOPIC, "topic_orders:topic")},
+    instead={"learnt": "write strategy: learnt in its file"},
+    reports=("topic_report",),
+    pictures=("topic_pictures",),
+    summary="topic_summary:topic_summary",
+    scores="relevance_parts:relevance_parts",
+    links="relevance_parts:links_at_first",
+)

@@ -6,7 +6,7 @@ far, so that the links of which nothing is known promise an average page.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -37,8 +37,10 @@ class LinkRelevance:
     docs/measurements.md.
     """
 
+    close: ClassVar[float] = 0.0
+
     def __init__(self, scores: TopicScores) -> None:
-        self.scores = scores
+        self.page_scores = scores
         self.learnt = 0  # pages; as long as it is the same, so is every R_l
         self._values = LinkValues()
         self._sum = 0.0
@@ -67,12 +69,12 @@ class LinkRelevance:
             return np.ones(len(features))
         return np.minimum(1.0, self._values.values(features) * self.average)
 
-    def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
+    def compared(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
         """Return the values of links to *pages*, one for each row of *features*; the greatest is to be followed next.
 
         Of equals, that to the page that was found first.
         """
-        return self.scores.scores(pages) + self.scores.weights.delta * self.relevances(features)
+        return self.page_scores.scores(pages) + self.page_scores.weights.delta * self.relevances(features)
 
     def parts(self, features: Sequence[int]) -> tuple[float, ...]:
         """Return the weights of the *features* of one link, whose sum is ln lambda."""

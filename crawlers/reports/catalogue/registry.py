@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
-from crawlers.missions.news.reports import document_list, news_reports
+from crawlers.mission import missions
 from crawlers.reports.catalogue import link_reports, page_reports, score_reports, site_report, sitemap_reports
 from crawlers.reports.catalogue.report import Group, Report
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
 
-SUBJECTS = (page_reports, site_report, document_list, news_reports, score_reports, link_reports, sitemap_reports)
+_OF_MISSIONS = [mission.part(name) for mission in missions().values() for name in mission.reports]
+SUBJECTS = (page_reports, site_report, *_OF_MISSIONS, score_reports, link_reports, sitemap_reports)
 
 
 def described_in(module: ModuleType, base: type) -> Iterator[Any]:

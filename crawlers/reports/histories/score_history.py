@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -11,22 +10,15 @@ import numpy as np
 from sqlalchemy import func, select
 
 from crawlers.items import State
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, LISTS
-from crawlers.missions.news.reports.url_rule_trial import by_prior, rules_at
-from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.missions.topic.topic_scores import TopicScores
-from crawlers.missions.topic.topics import weights_of
-from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
+from crawlers.mission import missions
 from crawlers.ranking.link_features import FEATURES, features_of
-from crawlers.ranking.link_table import NO_FEATURES
 from crawlers.ranking.link_values import CLOSE, MOST_COMPARED
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
 from crawlers.reports.link_worths import values_at_first
 from crawlers.store.reading.importance import standing
-from crawlers.store.schema.score_tables import importance, news_score, order_totals, relevance, topic_page
+from crawlers.store.schema.score_tables import importance
 from crawlers.store.schema.tables import link_features, page, pull, site
-from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,13 +27,8 @@ if TYPE_CHECKING:
 
     from crawlers.ranking.link_features import Features
     from crawlers.ranking.link_values import LinkValues
+    from crawlers.ranking.page_orders import LinkLearner
 
-_NEWS_QUEUES = {
-    ARCHIVE: said("lists and archives"),
-    FIT: said("URLs that are articles by a rule or probably"),
-    LISTS: said("lists that probably show new articles"),
-    FRESH: said("announced or recent pages"),
-}
 PULLS_AT_ONCE = 1_000
 
 _KINDS = {
@@ -64,21 +51,20 @@ _KINDS = {
 def score_facts(
     connection: Connection, crawl_id: int, page_id: int, is_over: Callable[[], bool] = lambda: False
 ) -> list[Fact]:
-    """Return the importance of a page, its relevance to a topic, or what its link promised, with the parts of that.
+    """Return the importance of a page, its scores by the order of a mission, or what its link promised, with parts.
 
     Nothing without scores. What a link promises is not computed if the time *is_over* before that.
     """
     row = connection.execute(select(importance).where(importance.c.page_id == page_id)).one_or_none()
     if row is not None:
         return facts_about(Topic.SCORE, _importance(connection, crawl_id, row))
-    row = connection.execute(select(relevance).where(relevance.c.page_id == page_id)).one_or_none()
-    if row is not None:
-        return facts_about(Topic.SCORE, _relevance(connection, crawl_id, row, is_over))
+    for mission in missions().values():
+        if mission.scores and (lines := mission.part(mission.scores)(connection, crawl_id, page_id, is_over)):
+            return facts_about(Topic.SCORE, lines)
     features = link_features_of(connection, page_id)
-    if features is not None:
-        return facts_about(Topic.SCORE, promise(connection, crawl_id, page_id, features, is_over))
-    row = connection.execute(select(news_score).where(news_score.c.page_id == page_id)).one_or_none()
-    return [] if row is None else facts_about(Topic.SCORE, _news(connection, crawl_id, row))
+    if features is None:
+        return []
+    return facts_about(Topic.SCORE, promise(connection, crawl_id, page_id, features, is_over))
 
 
 def _importance(connection: Connection, crawl_id: int, row: Any) -> list[Said]:
@@ -101,61 +87,10 @@ def _importance(connection: Connection, crawl_id: int, row: Any) -> list[Said]:
     ).scalar_one()
     if visits:
         lines.append(said("downloads counted so far: %(downloads)s", downloads=visits))
-    return lines + _waiting(connection, importance, row)
+    return lines + waiting(connection, importance, row)
 
 
-def _relevance(connection: Connection, crawl_id: int, row: Any, is_over: Callable[[], bool]) -> list[Said]:
-    totals = select(order_totals.c.totals).where(order_totals.c.crawl_id == crawl_id)
-    weights = weights_of(connection, crawl_id) or STRATEGIES[DEFAULT_STRATEGY]
-    scores = TopicScores(weights)
-    scores.apply_totals([json.loads(part) for part in connection.execute(totals).scalars()], 0.0)  # of every worker
-    scores.recall(row.page_id, row.queue, (row.anchor, row.level, row.rank))
-    anchor, distance, rank = scores.parts(row.page_id)
-    lines = [
-        said(
-            "score %(score)s = %(alpha)s x %(anchor)s (text of links) + %(beta)s x %(near)s (1 over its distance "
-            "%(distance)s) + %(gamma)s x %(rank)s (TimelyRank)",
-            score=f"{scores.score(row.page_id):.4f}",
-            alpha=f"{weights.alpha:g}",
-            anchor=f"{anchor:.4f}",
-            beta=f"{weights.beta:g}",
-            near=f"{distance:.4f}",
-            distance=row.level + 1,
-            gamma=f"{weights.gamma:g}",
-            rank=f"{rank:.4f}",
-        )
-    ]
-    if weights.delta:
-        lines += learnt_relevance(connection, crawl_id, row.page_id, LinkRelevance(scores), is_over)
-    similarity = connection.execute(
-        select(topic_page.c.similarity).where(topic_page.c.page_id == row.page_id)
-    ).scalar_one_or_none()
-    if similarity is not None:
-        lines.append(said("similarity to the topic %(similarity)s", similarity=f"{similarity:.4f}"))
-    return lines if weights.delta else lines + _waiting(connection, relevance, row)
-
-
-def _news(connection: Connection, crawl_id: int, row: Any) -> list[Said]:
-    lines = _waiting(connection, news_score, row)
-    url = connection.execute(select(page.c.url).where(page.c.id == row.page_id)).scalar_one()
-    if lines and not rules_at(connection, site_of(url)):
-        probability = by_prior(connection, crawl_id, url)
-        if probability is not None:
-            lines.append(
-                said("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
-            )
-    if lines and row.queue in _NEWS_QUEUES:
-        lines.append(
-            said(
-                "in the queue of %(kind)s, received %(opic)s of the importance of others",
-                kind=_NEWS_QUEUES[row.queue],
-                opic=row.opic,
-            )
-        )
-    return lines
-
-
-def _waiting(connection: Connection, table: Table, row: Any) -> list[Said]:
+def waiting(connection: Connection, table: Table, row: Any) -> list[Said]:
     """Return the position of a waiting page, by scores as of their last increase, as the frontier reads them."""
     if row.queue < 0:
         return []
@@ -180,13 +115,13 @@ def promise(
     """Return what the link to a page promised before its first download, or promises now if it waits."""
     values = values_at_first(connection, crawl_id)
     of_prior = math.exp(sum(values.parts(features.tolist())))
-    first = _first_pull(connection, page_id)
-    if not _teach(connection, crawl_id, values, first, is_over):
+    first = first_pull(connection, page_id)
+    if not teach(connection, crawl_id, values, first, is_over):
         return [said("what its link promises is learnt from too many pages to be computed now")]
     expected = f"{values.values(features[None])[0]:.3g}"
     value = math.exp(values.scores(features[None])[0])
     parts = (
-        *_factors(values.parts(features.tolist())),
+        *factors(values.parts(features.tolist())),
         said("the link prior alone gives %(factor)s", factor=f"x {of_prior:.3g}"),
         said("its value for comparison is %(value)s: the less is known of it, the higher", value=f"{value:.3g}"),
     )
@@ -198,42 +133,15 @@ def promise(
     ]
 
 
-def learnt_relevance(
-    connection: Connection,
-    crawl_id: int,
-    page_id: int,
-    learnt: LinkRelevance,
-    is_over: Callable[[], bool],
-) -> list[Said]:
-    """Return what similar links had led to before the first download of a page, or until now if it waits."""
-    first = _first_pull(connection, page_id)
-    if not _teach(connection, crawl_id, learnt, first, is_over):
-        return [said("what its link promises is learnt from too many pages to be computed now")]
-    features = link_features_of(connection, page_id)
-    if features is None:
-        features = NO_FEATURES
-    (found,) = learnt.relevances(features[None])
-    (value,) = learnt.values(np.array([page_id]), features[None])
-    average = said("%(factor)s is that of an average page", factor=f"{learnt.average:.3g}")
-    about = said(
-        "plus %(delta)s x %(learnt)s (what similar links led to) = %(value)s",
-        [average, *_factors(learnt.parts(features.tolist()))],
-        delta=f"{learnt.scores.weights.delta:g}",
-        learnt=f"{found:.4f}",
-        value=f"{value:.4f}",
-    )
-    return [about, *(_rank_by_value(connection, page_id, learnt) if first is None else ())]
-
-
-def _first_pull(connection: Connection, page_id: int) -> int | None:
+def first_pull(connection: Connection, page_id: int) -> int | None:
     """Return the number of the first download of a page; None if there was none."""
     return connection.execute(select(func.min(pull.c.id)).where(pull.c.page_id == page_id)).scalar()
 
 
-def _teach(
+def teach(
     connection: Connection,
     crawl_id: int,
-    values: LinkValues | LinkRelevance,
+    values: LinkLearner,
     before: int | None,
     is_over: Callable[[], bool],
 ) -> bool:
@@ -253,7 +161,7 @@ def _teach(
     return True
 
 
-def _factors(parts: Sequence[float]) -> tuple[Said, ...]:
+def factors(parts: Sequence[float]) -> tuple[Said, ...]:
     """Return the factors of what is expected by kind of feature, from the weights of the features."""
     weights: dict[str, float] = {}
     for feature, weight in zip(FEATURES, parts, strict=True):
@@ -287,28 +195,3 @@ def _rank(connection: Connection, page_id: int, values: LinkValues) -> list[Said
     own = (-scores[page_id], page_id)
     before = sum((-score, number) < own for number, score in scores.items())
     return [said("%(before)s waiting links of its site promise more, or are less known", before=before)]
-
-
-def _rank_by_value(connection: Connection, page_id: int, values: LinkRelevance) -> list[Said]:
-    """Return how many pages of its site come before a waiting page of a topic crawl; nothing of other pages."""
-    scores = values.scores
-    its_site = select(page.c.site_id).where(page.c.id == page_id).scalar_subquery()
-    names = [getattr(relevance.c, name) for name in scores.columns]
-    waiting = (
-        select(relevance.c.page_id, link_features.c.features, relevance.c.queue, *names)
-        .outerjoin(link_features, link_features.c.page_id == relevance.c.page_id)
-        .where(relevance.c.site_id == its_site, relevance.c.queue >= 0)
-        .order_by(relevance.c.score.desc(), relevance.c.page_id)
-        .limit(MOST_COMPARED)
-    )
-    ids, rows = [], []
-    for number, text, queue, *record in connection.execute(waiting):
-        scores.recall(number, queue, record)
-        ids.append(number)
-        rows.append(NO_FEATURES if text is None else features_of(text))
-    if page_id not in ids:
-        return []
-    found = dict(zip(ids, values.values(np.array(ids), np.stack(rows)).tolist(), strict=True))
-    own = (-found[page_id], page_id)
-    before = sum((-value, number) < own for number, value in found.items())
-    return [said("%(before)s waiting pages of its site come before it", before=before)]

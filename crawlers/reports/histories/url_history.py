@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text
 
 from crawlers.errors import BadUrl
 from crawlers.items import State
-from crawlers.missions.news.reports.document_history import document_history
+from crawlers.mission import mission_named
 from crawlers.reasons import ROBOTS, Reason, code_of
 from crawlers.reports.histories.change_history import change_events, sitemap_events
 from crawlers.reports.histories.decisions import decision_events
@@ -41,9 +41,9 @@ from crawlers.reports.histories.waiting import remedies, robots_lines, waiting_f
 from crawlers.store.reading.link_removal import deleted_links
 from crawlers.store.reading.queries import addresses_of
 from crawlers.store.reading.url_counts import kind_of
-from crawlers.store.schema.score_tables import importance, news_score, relevance
+from crawlers.store.schema.score_tables import SCORE_ROWS
 from crawlers.store.schema.tables import crawl as crawled
-from crawlers.store.schema.tables import external_url, link_features, page, site
+from crawlers.store.schema.tables import external_url, link_features, metadata, page, site
 from crawlers.urls.keys import url_key
 from crawlers.urls.normal_form_steps import form_steps
 from crawlers.urls.resolution import resolve
@@ -191,7 +191,9 @@ class _PageHistory:
         if self._state is State.WAITING:
             facts += waiting_facts(connection, self._crawl.id, row, self._site, self._now, scored=self._has_scores())
         facts += [*scored, *self._found(), *self._judged()]
-        facts += document_history(connection, self._crawl.id, row)
+        mission = mission_named(self._crawl.mission)
+        if mission.history:
+            facts += mission.part(mission.history)(connection, self._crawl.id, row)
         facts += change_events(connection, row.id)
         facts += kept_facts(connection, self._crawl, self._site, row)
         facts += decision_events(connection, self._crawl.id, row, self._rules, is_over)
@@ -224,7 +226,7 @@ class _PageHistory:
         return any(
             self._connection.execute(select(table.c.page_id).where(table.c.page_id == self._row.id)).scalar()
             is not None
-            for table in (importance, relevance, news_score, link_features)
+            for table in (*(metadata.tables[name] for name in SCORE_ROWS), link_features)
         )
 
     def _content(self, same: Sequence[Any]) -> list[Fact]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.missions.news.reports import news_pictures
-from crawlers.missions.topic import topic_pictures
+from crawlers.mission import missions
 from crawlers.reports.catalogue.registry import described_in
-from crawlers.reports.pictures import page_pictures, pull_pictures
+from crawlers.reports.pictures import page_pictures, pull_pictures, score_pictures
 from crawlers.reports.pictures.picture import Picture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SUBJECTS = (pull_pictures, news_pictures, topic_pictures, page_pictures)
+_OF_MISSIONS = [mission.part(name) for mission in missions().values() for name in mission.pictures]
+SUBJECTS = (pull_pictures, *_OF_MISSIONS, score_pictures, page_pictures)
 PICTURES: Mapping[str, Picture] = {one.name: one for module in SUBJECTS for one in described_in(module, Picture)}

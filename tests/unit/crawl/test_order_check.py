@@ -11,14 +11,16 @@ from crawlers.crawl.session import check_order
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
+from crawlers.missions.news import ARTICLES as NEWS_ARTICLES
+from crawlers.missions.topic import TOPIC as A_TOPIC
 from crawlers.missions.topic.topic_file import TopicSpec
 from crawlers.missions.topic.vectors import STRATEGIES
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.ranking.page_orders import REWARDS as NEW_LINKS
 from crawlers.spiders.news import NewsSpider
 from crawlers.urls.scope import Scope
 from tests.support.frontier_state import pending_of
 from tests.support.opened_crawl import SITE, project_settings
+from tests.support.orders import ORDER_NAMES
 
 WEIGHTS = STRATEGIES["anchor"]
 TOPIC = TopicSpec({"unicode": 1.0}, (), (f"{SITE}/",), WEIGHTS, "sites", "en", None)
@@ -27,13 +29,13 @@ SCOPE = Scope("sites", [SITE])
 ARTICLES, REWARDS = "whether they look like articles", "rewards of pages"
 MISSIONS = {
     "sitegraph": ({}, {"learnt": REWARDS, "topic": "a topic"}),
-    "extlinks": ({"counts_rewards": True}, {"topic": "a topic"}),
+    "extlinks": ({"gives": {NEW_LINKS: True}}, {"topic": "a topic"}),
     "broad": ({"scope": SCOPE, "revisits": True}, {"learnt": REWARDS, "topic": "a topic"}),
-    "topic": ({"scope": SCOPE, "topic": TOPIC}, {"learnt": "strategy: learnt"}),
+    "topic": ({"scope": SCOPE, "gives": {A_TOPIC: WEIGHTS}, "topic": TOPIC}, {"learnt": REWARDS}),
 }
 for _, missing in MISSIONS.values():
     missing |= {"fit": ARTICLES, "fit*opic": ARTICLES}
-MATRIX = [(mission, order) for mission in MISSIONS for order in ORDERS]
+MATRIX = [(mission, order) for mission in MISSIONS for order in ORDER_NAMES]
 # A web in which a depth-first order finds pages by long paths: /1 leads to /2, …, and / to all of them.
 PATHS = [f"/{number}" for number in range(1, 8)]
 LINKS = {"/": [*PATHS[:3], "/6"], **{path: [after, "/", "/3"] for path, after in pairwise(PATHS)}}
@@ -75,7 +77,7 @@ def test_order_works_with_every_mission_that_has_what_it_needs(opened, sqlite_ur
 
 
 @pytest.mark.parametrize("mission", ["sitegraph", "extlinks"])
-@pytest.mark.parametrize("order", [order for order in ORDERS if order not in MISSIONS["sitegraph"][1]])
+@pytest.mark.parametrize("order", [order for order in ORDER_NAMES if order not in MISSIONS["sitegraph"][1]])
 def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(opened, mission, order):
     crawl = opened(mission=MISSIONS[mission][0], ORDER=order, RULE="roundrobin")
     fetched(crawl, 20)
@@ -84,7 +86,7 @@ def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(opened
     assert crawl.levels() == LEVELS
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", ORDER_NAMES)
 def test_news_names_what_an_order_lacks(order):
     settings = project_settings(ORDER=order, DATABASE_URL="sqlite:///none.sqlite")
     message = "no sources are given" if order.startswith("fit") else f"ORDER={order} has no queues for articles"
@@ -93,12 +95,17 @@ def test_news_names_what_an_order_lacks(order):
 
 
 def test_values_that_change_with_every_page_are_not_compared_by_best():
-    harvest, learnt = CrawlSpec("extlinks", counts_rewards=True), ORDERS["learnt"](OrderOptions())
-    check_order("learnt", learnt, harvest, RoundRobin())
+    harvest = CrawlSpec("extlinks", gives={NEW_LINKS: True})
+    check_order("learnt", harvest, RoundRobin())
     with pytest.raises(ConfigError, match="use RULE=auto"):
-        check_order("learnt", learnt, harvest, Best())
+        check_order("learnt", harvest, Best())
 
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])
 def test_articles_are_ranked_by_missions_with_queue_slots(order):
-    check_order(order, ORDERS[order](OrderOptions()), CrawlSpec("news", start_slot=BEFORE_ARTICLES), Best())
+    check_order(order, CrawlSpec("news", gives={NEWS_ARTICLES: True}), Best())
+
+
+def test_mission_that_has_another_way_names_it():
+    with pytest.raises(ConfigError, match="which topic does not have; write strategy: learnt in its file"):
+        check_order("learnt", CrawlSpec("topic", gives={A_TOPIC: WEIGHTS}), RoundRobin())

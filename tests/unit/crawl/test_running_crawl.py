@@ -9,6 +9,7 @@ from crawlers.crawl import running_crawl
 from crawlers.frontier.values import Candidate
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.pages.robots_groups import UNREACHABLE
+from crawlers.ranking.page_orders import REWARDS
 from tests.support.opened_crawl import NOW, SITE, target
 
 OTHER = "http://b.test"
@@ -63,7 +64,7 @@ def test_urls_of_a_site_wait_while_its_robots_txt_is_inaccessible(opened):
 
 
 def test_crawl_with_a_budget_waits_for_the_robots_txt_of_a_site_but_not_while_it_rests(opened):
-    sites = {"sites": [SiteLimits(SITE), SiteLimits(OTHER)], "page_budget": 9, "counts_rewards": True}
+    sites = {"sites": [SiteLimits(SITE), SiteLimits(OTHER)], "page_budget": 9, "gives": {REWARDS: True}}
     crawl = opened(sites, ROBOTSTXT_OBEY=True, RULE="auto")
     first, second = crawl.robots(), crawl.robots()
     crawl.crawl.record_robots(first.site_id, 404, None)

@@ -12,6 +12,7 @@ from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.items import SiteLimits
 from crawlers.ranking.link_features import feature_id
+from crawlers.ranking.page_orders import REWARDS
 from crawlers.store.database import Database
 from crawlers.urls.scope import Scope
 from crawlers.workers import site_claims
@@ -271,11 +272,11 @@ def test_worker_begins_with_the_weights_of_the_crawl_without_their_file(opened, 
     file = tmp_path / "mine.json"
     file.write_text('{"anchor": {"news": 2.0}}')
     settings = {"ORDER": "learnt", "LINK_PRIOR": str(file)}
-    first = opened(mission={"counts_rewards": True}, **settings)
+    first = opened(mission={"gives": {REWARDS: True}}, **settings)
     file.unlink()
-    second = opened(mission={"counts_rewards": True}, **settings)
+    second = opened(mission={"gives": {REWARDS: True}}, **settings)
     news = feature_id("anchor", "", "news")
     for crawl in (first, second):
         assert crawl.crawl.session._order.link_values.parts([news]) == (2.0,)
     with pytest.raises(ConfigError, match=r"^LINK_PRIOR=shipped: give LINK_PRIOR=.*mine.json to join the crawl"):
-        opened(mission={"counts_rewards": True}, ORDER="learnt")
+        opened(mission={"gives": {REWARDS: True}}, ORDER="learnt")

@@ -6,13 +6,13 @@ import pytest
 
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import LinkText, Page, PageAnalysis, State
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.store.schema.score_tables import LinkTextRow
 from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 from tests.support.frontier_engine import Engine, HeldWriter
+from tests.support.orders import order
 
 SITE, NOW = "http://a.test", 1000.0
 
@@ -44,7 +44,7 @@ class Crawl:
     def open(self):
         """Open the frontier like a further run."""
         self.store.changes = ChangeSet()
-        self.frontier = self.engine.frontier(ORDERS[self.order](OrderOptions()), **self.limits)
+        self.frontier = self.engine.frontier(order(self.order), **self.limits)
         self.frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), self.now)
 
     @property

@@ -6,10 +6,10 @@ from crawlers.frontier import site_start
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.items import State
 from crawlers.missions.news.plan.news_scores import FIT
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.schema.tables import PullRow, WaitingPage
 from tests.support.frontier_engine import Engine
+from tests.support.orders import order as order_of
 from tests.support.stored_rows import new_page, write_rows
 
 SITE = 4
@@ -27,7 +27,7 @@ def read(database):
     store = Engine(database).frontier().store
 
     def read(room=100, order="bfs"):
-        made = ORDERS[order](OrderOptions())
+        made = order_of(order)
         (start,) = read_starts(store, made, [SITE], room=room, head_urls=100, has_pulls=True)
         return start
 

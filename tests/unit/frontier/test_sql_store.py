@@ -23,6 +23,7 @@ from tests.support.stored_rows import begin, ended_page
 pytestmark = pytest.mark.both_stores
 
 LEAST, MOST = -(2**63), 2**63 - 1
+VISITS = "news_score", "poll"
 FAILED = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0)  # of a waiting page
 
 
@@ -139,9 +140,9 @@ def test_scheduled_revisits_are_in_order_of_their_times(store):
         poll = PollRow(number, 1, "page", due_at, 0.0, 1, 0, 0, None, "", None)
         score = NewsScoreRow(number, 1, GONE if number == 5 else REVISIT, 0.0, 0.0, 0.0)
         write(store, row(number, number, State.DONE), poll, score)
-    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due([2, 1])[1]]
+    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due(*VISITS, [2, 1])[1]]
     assert found == [(2, 10.0, 10.0), (4, 10.0, 10.0), (3, 20.0, 20.0), (1, 30.0, 30.0)]
-    assert store.due([2]) == {}
+    assert store.due(*VISITS, [2]) == {}
 
 
 def test_best_urls_of_several_sites_are_those_of_each_queue(store):

@@ -4,24 +4,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlers.missions.news.plan.news_orders import by_fit
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, NewsScores
 from crawlers.missions.topic.topic_scores import TopicScores
 from crawlers.missions.topic.vectors import Weights
 from crawlers.ranking.opic import OPIC
-from crawlers.ranking.page_orders import BREADTH_FIRST, MAX_HOPS, ORDERS, OrderOptions
+from crawlers.ranking.page_orders import BREADTH_FIRST, MAX_HOPS
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.schema.score_tables import SCORE_ROWS
+from tests.support.orders import ORDER_NAMES, order
 
 WEIGHTS = Weights(0.5, 0.25, 0.25)
-OPTIONS = OrderOptions(
-    virtual_share=0.3,
-    window=5.0,
-    uncrawled_weight=2.0,
-    weights=WEIGHTS,
-    else_factor=0.5,
-    explore_share=0.25,
-    archive_share=0.125,
-)
+OPTIONS = {
+    "AOPIC_VIRTUAL_SHARE": 0.3,
+    "AOPIC_WINDOW_VISITS": 5.0,
+    "AOPIC_UNCRAWLED_WEIGHT": 2.0,
+    "weights": WEIGHTS,
+    "FIT_ELSE_FACTOR": 0.5,
+    "EXPLORE_SHARE": 0.25,
+}
 OPIC_OPTIONS = {"virtual_share": 0.3, "uncrawled_weight": 2.0}
 places = st.tuples(st.integers(0, 32_767), st.integers(0, MAX_HOPS))
 
@@ -31,10 +32,10 @@ def test_breadth_first_sorts_by_level_and_then_by_redirects(one, other):
     assert (BREADTH_FIRST.priority(*one) < BREADTH_FIRST.priority(*other)) == (one < other)
 
 
-@pytest.mark.parametrize("name", sorted(ORDERS))
+@pytest.mark.parametrize("name", ORDER_NAMES)
 def test_priorities_are_finite_numbers(name):
     # They are stored, and databases represent infinity differently.
-    priority = ORDERS[name](OrderOptions()).priority(32_767, MAX_HOPS)
+    priority = order(name).priority(32_767, MAX_HOPS)
     assert isinstance(priority, float)
     assert abs(priority) < 1e300
 
@@ -71,14 +72,13 @@ def history(scores):
     ],
 )
 def test_scores_of_orders_follow_their_options(name, scores):
-    found = history(ORDERS[name](OPTIONS).scores)
+    found = history(order(name, **OPTIONS).scores)
     assert found == history(scores)
-    assert found != history(ORDERS[name](OrderOptions()).scores)
+    assert found != history(order(name).scores)
 
 
-@pytest.mark.parametrize("name", ["fit", "fit*opic"])
-def test_shares_of_the_queues_are_those_of_the_options(name):
-    shares, taken = ORDERS[name](OPTIONS).shares(), []
+def test_shares_of_the_queues_are_those_of_the_options():
+    shares, taken = by_fit(weighs_links=True, explore=0.25, archive=0.125).shares(), []
     for _ in range(80):
         taken.append(shares.choose([OTHER, ARCHIVE, FIT]))
         shares.record_request(taken[-1])

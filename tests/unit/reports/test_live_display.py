@@ -86,7 +86,7 @@ def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
 def test_pace_workers_budget_and_documents_are_in_the_title():
     crawl = CrawlOverview(1, "mine", "news", "running", None, None, 0.0, None, None, 2, 12.34, 1, 2000, 1234)
     expected = "news “mine”, 61 s, 12.3 pages/s, 2 workers, 1,234 of 2,000 pages of the budget, 1 document"
-    assert live_display.title(crawl, 61.0, documents=1) == expected
+    assert live_display.title(crawl, 61.0, results="1 document") == expected
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 50)])

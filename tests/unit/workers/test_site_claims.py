@@ -9,6 +9,7 @@ from sqlalchemy import update
 
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.items import ExternalLink, SiteLimits
+from crawlers.ranking.page_orders import REWARDS
 from crawlers.store.schema.tables import site
 from crawlers.store.sites.site_opening import SiteList, open_sites
 from crawlers.store.sites.site_rows import SiteRow
@@ -83,7 +84,7 @@ def test_site_that_is_to_be_given_up_does_not_wait_for_its_trial(crawl):
 
 def test_site_that_is_given_up_is_forgotten(begin):
     policy, settings = Noting(), {"WORKER_DEADLINE_SECONDS": 30.0}
-    mission = {"sites": [SiteLimits(site) for site in SITES[:2]], "can_be_shared": True, "counts_rewards": True}
+    mission = {"sites": [SiteLimits(site) for site in SITES[:2]], "can_be_shared": True, "gives": {REWARDS: True}}
     one = begin(policy, mission, **settings)
     for _ in SITES[:2]:
         read(one, one.lease())

@@ -43,11 +43,13 @@ class NewsScores(PageScores):
 
     A page distributes its OPIC once, in equal parts to all pages that it links to; only waiting pages use it. Gains are
     accumulated before they count, so that a page with k links to it is written log(k) times instead of k times; a
-    process that ends loses the accumulated gains. A fetched page may be revisited when it is due (see `revisiting`).
+    process that ends loses the accumulated gains. A fetched page may be revisited when it is due, see `schedule_visit`.
     """
 
     table = "news_score"
     columns = ("value", "opic")
+    takes_hints = True
+    visits = "poll"
 
     def __init__(self, *, weighs_links: bool, else_factor: float) -> None:
         self._weighs_links = weighs_links
@@ -57,10 +59,20 @@ class NewsScores(PageScores):
         self._opic = PageValues(array("d", [0.0]))
         self._gains = PageValues(array("f", [0.0]))  # accumulated, not yet included in `_opic`
 
-    def queued(self, page: int, slot: QueueSlot) -> None:
-        """Record that *page* waits in *slot*."""
-        self._queues[page] = slot.queue
-        self._values[page] = slot.value
+    def take_hint(self, page: int, hint: QueueSlot) -> bool:
+        """Record that *page* waits in the queue of *hint*, unless it will be revisited, or was fetched."""
+        if self._queues[page] < 0 or self._queues[page] == REVISIT:
+            return False
+        self._queues[page], self._values[page] = hint
+        return True
+
+    def hint(self, page: int) -> QueueSlot:
+        """Return the current or last queue of *page*, and its value there."""
+        return QueueSlot(self.queue(page), self._values[page])
+
+    def passed_on(self, page: int) -> QueueSlot | None:
+        """Return the hint of a fresh page: if it was announced, so is the target."""
+        return self.hint(page) if self._queues[page] == FRESH else None
 
     def add_waiting(self, page: int, level: int) -> None:
         """Record that *page* waits. A waiting page keeps its slot; a page that was fresh before is fresh again."""
@@ -70,7 +82,7 @@ class NewsScores(PageScores):
             if self._values[page] > _MIN_TIME:
                 self._queues[page] = FRESH
             else:
-                self.queued(page, QueueSlot(OTHER, self._else_factor))
+                self._queues[page], self._values[page] = OTHER, self._else_factor
 
     def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
         """Distribute the OPIC of *page* in equal parts to *links*; return the waiting pages whose score rose."""
@@ -102,9 +114,10 @@ class NewsScores(PageScores):
             self._opic[page] += gains
         return rises
 
-    def revisiting(self, page: int) -> None:
+    def schedule_visit(self, page: int) -> bool:
         """Record that *page* was fetched and will be revisited."""
         self._queues[page] = REVISIT
+        return True
 
     def record_alias(self, page: int, target: int) -> Collection[int]:
         """Record that *page* is an alias of *target*, which gets its OPIC, and its slot if that is better.

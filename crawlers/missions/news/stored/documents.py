@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from crawlers.missions.news.stored.news_tables import DocumentRow, DocumentVersionRow, document, feed_item
+from crawlers.plurals import counted
 from crawlers.store.schema.tables import site
 
 if TYPE_CHECKING:
@@ -85,12 +86,12 @@ def has_earlier_documents(database: Database, crawl_id: int) -> bool:
     return bool(database.rows(others.limit(1)))
 
 
-def count_documents(database: Database, crawl_id: int) -> int:
-    """Return the number of documents of a crawl."""
+def documents_found(database: Database, crawl_id: int) -> str:
+    """Return the number of documents of a crawl, for people."""
     statement = (
         select(func.count())
         .select_from(document)
         .join(site, site.c.id == document.c.site_id)
         .where(site.c.crawl_id == crawl_id)
     )
-    return int(database.scalar(statement))
+    return counted(database.scalar(statement), "document")

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.frontier.values import BEFORE_ALL
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH
 from crawlers.store.schema.tables import SiteRules
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.domains import rule_domain
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import Position, QueueEntry
+    from crawlers.items import QueueSlot
     from crawlers.missions.news.stored.stored_polls import QueuedSite
     from crawlers.missions.news.urls.rejudging import Rejudging, UnjudgedBatch
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
@@ -169,7 +171,7 @@ class Requeue:
         if self._waiting is not None:
             (site_id, _, pages), self._waiting = self._waiting, None
             name = self._names[site_id]
-            reached = self._frontier.requeue(name, pages, self._classifier.slot, now)
+            reached = self._frontier.requeue(pages, partial(self._slot, name), now)
             if reached is not None:
                 self._unfinished[site_id] = reached
             else:
@@ -179,6 +181,11 @@ class Requeue:
         for site_id in self.rejudging.step(page_site, now):
             if site_id not in self._unfinished:
                 self._finish(site_id, changes)
+
+    def _slot(self, site: str, url: str, before: QueueSlot) -> QueueSlot:
+        """Return the slot of a waiting page by the rules; fresh pages and sitemaps keep the one from *before*."""
+        is_kept = before.queue == FRESH or before.value == BEFORE_ARTICLES.value
+        return before if is_kept else self._classifier.slot(site, url)
 
     def _finish(self, site_id: int, changes: ChangeSet) -> None:
         changes.add(SiteRules(site_id, self._classifier.fingerprint(self._names[site_id])))

@@ -144,7 +144,7 @@ class ScoredQueue(Queue):
         compared = sorted((-self.scores.score(page), page) for page in self.store.rows if page not in self.held)
         pages = [page for _, page in compared[: self.most]]
         rows = [row if (row := self.store.rows[page]) is not None else NO_FEATURES for page in pages]
-        values = self.values.values(np.array(pages), np.stack(rows)).tolist()
+        values = self.values.compared(np.array(pages), np.stack(rows)).tolist()
         return min((-value, page) for value, page in zip(values, pages, strict=True))[1]
 
 
@@ -217,8 +217,8 @@ def test_first_is_computed_again_only_if_something_was_learnt_or_queued(monkeypa
     queue.push(1, "news")
     queue.push(2, "old")
     computed = []
-    values = queue.values.values
-    monkeypatch.setattr(queue.values, "values", lambda *args: computed.append(1) or values(*args))
+    values = queue.values.compared
+    monkeypatch.setattr(queue.values, "compared", lambda *args: computed.append(1) or values(*args))
     for _ in range(3):
         assert queue.queue.first[1] == 1
     assert len(computed) == 1

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
+from crawlers.missions.news import ARTICLES
 from crawlers.missions.news.dedup.document_copies import DocumentKeys
 from crawlers.missions.news.feeds.sources import Source, SourceLeaders
 from crawlers.missions.news.news_opening import known_feeds, open_news_policy
@@ -41,6 +42,7 @@ class NewsWorker(OpenedCrawl):
             "sites": [source.limits for source in sources],
             "roots": tuple(known_feeds(sources)),
             "scope": scope,
+            "gives": {ARTICLES: True},
             "start_slot": BEFORE_ARTICLES,
             "can_be_shared": True,
             "leader_of": SourceLeaders(sources).of,

@@ -55,7 +55,7 @@ def test_value_is_the_score_and_the_weighted_relevance():
     learner.learn(features("a"), 0.5)
     learner.learn(features("b"), 0.0)
     rows = np.array([features("b"), features("a")], np.uint32)
-    value, other = learner.values(np.array([1, 2]), rows).tolist()
+    value, other = learner.compared(np.array([1, 2]), rows).tolist()
     assert value == pytest.approx(0.3 + 0.4 * relevances(learner, "b")[0])
     assert other == pytest.approx(0.4 * relevances(learner, "a")[0])
 

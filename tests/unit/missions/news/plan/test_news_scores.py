@@ -18,7 +18,7 @@ def scores_of(*pages, weighs_links=True):
 
 def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
     scores = scores_of(1, 2, 3)
-    scores.queued(2, QueueSlot(FIT, 0.8))
+    scores.take_hint(2, QueueSlot(FIT, 0.8))
     assert sorted(scores.fetched(1, {2: 1.0, 3: 1.0})) == [2, 3]
     assert scores.score(2) == pytest.approx(0.8 * 0.5)
     assert scores.score(3) == pytest.approx(0.01 * 0.5)
@@ -26,11 +26,11 @@ def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
 
 def test_due_pages_precede_fresh_ones_and_these_all_others():
     scores = scores_of(1, 2, 3, 4)
-    scores.queued(2, QueueSlot(FRESH, 1.8e9))
-    scores.queued(3, QueueSlot(FRESH, 1.7e9))
-    scores.queued(4, QueueSlot(FIT, 1e6))
+    scores.take_hint(2, QueueSlot(FRESH, 1.8e9))
+    scores.take_hint(3, QueueSlot(FRESH, 1.7e9))
+    scores.take_hint(4, QueueSlot(FIT, 1e6))
     scores.fetched(1, {4: 1.0})
-    scores.revisiting(1)
+    scores.schedule_visit(1)
     assert sorted([1, 2, 3, 4], key=scores.score, reverse=True) == [1, 2, 3, 4]
 
 
@@ -38,7 +38,7 @@ def test_revisited_page_passes_nothing_on_again():
     scores = scores_of(1, 2)
     scores.fetched(1, {2: 1.0})
     before = scores.score(2)
-    scores.revisiting(1)
+    scores.schedule_visit(1)
     assert scores.queue(1) == REVISIT
     assert scores.fetched(1, {2: 1.0}) == ()
     assert scores.score(2) == before
@@ -46,7 +46,7 @@ def test_revisited_page_passes_nothing_on_again():
 
 def test_redirect_passes_its_better_queue_slot_on():
     scores = scores_of(1, 2, 3)
-    scores.queued(2, QueueSlot(FRESH, 1.7e9))
+    scores.take_hint(2, QueueSlot(FRESH, 1.7e9))
     assert scores.record_alias(2, 3) == (3,)
     assert (scores.queue(2), scores.queue(3)) == (GONE, FRESH)
     assert scores.record_alias(3, 99) == ()
@@ -55,8 +55,8 @@ def test_redirect_passes_its_better_queue_slot_on():
 def test_redirect_to_a_page_that_was_fetched_leaves_its_revisit_alone():
     scores = scores_of(1, 2)
     scores.fetched(2, {})
-    scores.revisiting(2)
-    scores.queued(1, QueueSlot(FRESH, 1.7e9))
+    scores.schedule_visit(2)
+    scores.take_hint(1, QueueSlot(FRESH, 1.7e9))
     assert scores.record_alias(1, 2) == ()
     assert scores.queue(2) == REVISIT, "or it would be fetched as a new page, and its links stored twice"
 
@@ -65,7 +65,7 @@ def test_redirect_to_a_page_that_was_fetched_leaves_its_revisit_alone():
 def test_recalled_scores_equal_the_stored_ones(placed):
     scores = scores_of(*range(1, 10))
     for page, queue, value in placed:
-        scores.queued(page, QueueSlot(queue, value))
+        scores.take_hint(page, QueueSlot(queue, value))
     again = NewsScores(weighs_links=True, else_factor=0.01)
     again.recall_totals(scores.totals())
     for page in range(1, 10):

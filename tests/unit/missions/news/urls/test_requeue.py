@@ -1,15 +1,17 @@
 """What is learnt later of pages that wait: they take their places anew, some at a time."""
 
+from functools import partial
+
 import pytest
 
 from crawlers.frontier import frontier as frontier_module
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
+from crawlers.missions.news.plan.news_orders import by_fit
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.stored.stored_polls import QueuedSite
 from crawlers.missions.news.urls.rejudging import Rejudging
 from crawlers.missions.news.urls.requeue import Requeue
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.schema.tables import SiteRules
 from crawlers.store.sites.site_rows import SiteRow
@@ -42,7 +44,7 @@ class Rules:
 
 @pytest.fixture
 def frontier(database):
-    one = Engine(database).frontier(ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)))
+    one = Engine(database).frontier(by_fit(weighs_links=False, explore=0.0, archive=0.0))
     one.open_site(SiteRow(1, NAME, 9, None, 0.0), NOW)
     return one
 
@@ -86,7 +88,7 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(fro
     add(frontier, "/old3", slot=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
     frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, 0, State.DONE, 200)), NOW)
-    assert frontier.requeue(NAME, frontier.waiting(1)(), rules.slot, NOW) is None
+    assert frontier.requeue(frontier.waiting(1)(), partial(requeue_of(rules, frontier)._slot, NAME), NOW) is None
     assert frontier.slot(1) == QueueSlot(FRESH, 7.0)
     assert frontier.slot(2) == QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)
     assert queues(frontier, lease.id) == [-1]
@@ -95,7 +97,7 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(fro
 def test_order_without_places_has_nothing_to_correct(database):
     frontier = Engine(database).frontier()
     assert frontier.slot(1) is None
-    assert frontier.requeue(NAME, frontier.waiting(1)(), Rules().slot, NOW) is None
+    assert frontier.requeue(frontier.waiting(1)(), lambda url, before: before, NOW) is None
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
 
 

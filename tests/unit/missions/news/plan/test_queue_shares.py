@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.missions.news.plan.queue_shares import QueueShares
 from crawlers.ranking.page_scores import OTHER, REVISIT
-from crawlers.ranking.queue_shares import QueueShares
 
 EVERYTHING = [OTHER, ARCHIVE, FIT]
 
