@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.url_cache import UrlCache, UrlIndex
+    from crawlers.frontier.url_cache import UrlCache
     from crawlers.frontier.values import Lease, Origin
     from crawlers.items import Target
     from crawlers.ranking.page_orders import PageOrder
@@ -235,13 +235,13 @@ class UrlDiscovery:
         """The number of further URLs that may be known in memory."""
         return max(0, self._cache_urls - self._cached)
 
-    def open_site(self, site: SiteQueue, known: UrlIndex | None) -> None:
+    def open_site(self, site: SiteQueue, known: UrlCache | None) -> None:
         """Let a site begin with its *known* URLs if there is room for them; None: they are looked up in the store."""
-        if known is None or len(known.keys) > self.room:
+        if known is None or len(known) > self.room:
             site.seen.is_complete = False
-        elif len(known.keys):
-            site.seen.adopt(known)
-            self._cached += len(known.keys)
+        elif len(known):
+            site.seen = known
+            self._cached += len(known)
 
     def close_site(self, site: SiteQueue) -> None:
         """Forget the known URLs of a site that is closed."""
@@ -280,8 +280,8 @@ class UrlDiscovery:
     def trim(self) -> None:
         """Forget half of the known URLs, those of the largest sites first, if there are too many.
 
-        All found URLs must be submitted. Those that are forgotten must be committed: until then the arrays stay as
-        they are.
+        All found URLs must be submitted. Those that are forgotten must be committed: until then the tables
+        stay as they are.
         """
         if self._cached <= self._cache_urls:
             return

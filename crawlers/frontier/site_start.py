@@ -9,19 +9,15 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.site_queue import queue_limit
-from crawlers.frontier.url_cache import UrlIndex
+from crawlers.frontier.url_cache import UrlCache
 from crawlers.frontier.values import Mismatch, QueueHead, ScoredPage, SiteStart
 from crawlers.items import State
 from crawlers.ranking.page_scores import OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import QueueEntry, Retry, UrlRows
@@ -34,8 +30,7 @@ QUEUES = 5  # of a site, under an order that takes hints
 LEAST_KEY, GREATEST_KEY = -(2**63), 2**63 - 1
 P = TypeVar("P", ScoredPage, Mismatch)
 
-_NOTHING = np.empty(0, np.int64)
-NOTHING_STORED = SiteStart(known=UrlIndex(_NOTHING, _NOTHING, {}))
+NOTHING_STORED = SiteStart(known=UrlCache())
 
 
 def read_starts(
@@ -167,9 +162,7 @@ def _chunks(store: SqlFrontierStore, site_id: int) -> Iterator[UrlRows]:
 
 def _collect(chunks: Iterable[UrlRows], room: int) -> tuple[SiteStart, bool]:
     counts: Counter[State] = Counter()
-    keys: list[NDArray[np.int64]] = [_NOTHING]
-    values: list[NDArray[np.int64]] = [_NOTHING]
-    urls: dict[int, str] = {}
+    known = UrlCache()
     total = 0
     is_available = has_retries = False
     for rows in chunks:
@@ -177,8 +170,6 @@ def _collect(chunks: Iterable[UrlRows], room: int) -> tuple[SiteStart, bool]:
         is_available, has_retries = is_available or rows.have_root, has_retries or rows.have_retries
         total += len(rows.keys)
         if total <= room:
-            keys.append(np.array(rows.keys, np.int64))
-            values.append(np.array(rows.values, np.int64))
-            urls.update((key, url) for key, url in zip(rows.keys, rows.urls, strict=True) if url is not None)
-    known = UrlIndex(np.concatenate(keys), np.concatenate(values), urls) if total <= room else None
-    return SiteStart(dict(counts), known, is_available), has_retries
+            known.merge(dict(zip(rows.keys, rows.values, strict=True)))
+            known.urls.update((key, url) for key, url in zip(rows.keys, rows.urls, strict=True) if url is not None)
+    return SiteStart(dict(counts), known if total <= room else None, is_available), has_retries

@@ -2,19 +2,16 @@
 
 One integer per URL contains everything that a found link is compared with: the page's number (below 2^32), its
 nearness, its variant, and whether it was leased. URLs that were found or changed recently are in a dict, some 120 bytes
-a URL; all others in two sorted arrays, 16 bytes a URL.
+a URL; all others in a hash table of two arrays, 24 to 48 bytes a URL.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from array import array
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Collection, Iterable, Mapping
 
 ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
 TAKEN = 1  # leased at least once, or ended: it can no longer be improved
@@ -26,9 +23,10 @@ _RANK_BITS = 20
 _RANK_MASK = (1 << _RANK_BITS) - 1
 _ID_SHIFT = _RANK_SHIFT + _RANK_BITS
 _HOPS_BITS = 5
-MIN_SETTLED = 64  # URLs in the dict; arrays are not rebuilt for fewer
-_SETTLED_SHIFT = 3  # nor for less than an eighth of their size, so that each URL is copied some eight times
-_NONE = np.empty(0, dtype=np.int64)
+MIN_MERGED = 64  # URLs in the dict before they are merged into the table
+_MERGED_SHIFT = 3  # and at least an eighth of those in the table
+_STEP_SHIFT = 32  # keys are hashes: their low bits name a slot, their high bits the way to the next ones, so that no
+# site can make many URLs that are looked for in the same slots
 MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the start URL
 
 
@@ -69,76 +67,87 @@ def variant_of(value: int) -> int:
     return value >> _VARIANT_SHIFT & _VARIANT_MASK
 
 
-class UrlIndex(NamedTuple):
-    """The known URLs of a site, as an `UrlCache` holds them: *keys* in ascending order, and their packed *values*."""
-
-    keys: NDArray[np.int64]
-    values: NDArray[np.int64]
-    urls: dict[int, str]
-
-
 class UrlCache:
     """Maps keys to packed values.
 
-    *lately* contains URLs that were found or changed since the arrays were built, and precedes them; its owner writes
-    to it. *is_complete* means that a missing key is a new URL; otherwise the store must be queried. *urls* contains
-    the URLs of waiting or too deep pages whose variant rank does not determine which of two variants is better.
+    *lately* contains URLs that were found or changed since they were last merged into the table, and precedes it; its
+    owner writes to it. *is_complete* means that a missing key is a new URL; otherwise the store must be queried.
+    *urls* contains the URLs of waiting or too deep pages whose variant rank does not determine which of two variants is
+    better.
     """
 
-    __slots__ = ("_keys", "_values", "is_complete", "lately", "urls")
+    __slots__ = ("_keys", "_merged", "_values", "is_complete", "lately", "urls")
 
     def __init__(self) -> None:
         self.lately: dict[int, int] = {}
         self.urls: dict[int, str] = {}
         self.is_complete = True
-        self._keys, self._values = _NONE, _NONE
+        self._clear()
+
+    def _clear(self) -> None:
+        """Empty the table."""
+        self._merged = 0
+        self._keys, self._values = _zeros(1), _zeros(1)
 
     def __len__(self) -> int:
-        """Return the number of known URLs; a URL that changed since the arrays were built counts twice."""
-        return len(self.lately) + len(self._keys)
+        """Return the number of known URLs; a URL that changed since it was merged counts twice."""
+        return len(self.lately) + self._merged
 
-    def adopt(self, known: UrlIndex) -> None:
-        """Begin with these URLs; the cache must be empty."""
-        self._keys, self._values, self.urls = known
+    def merged_values(self, keys: Iterable[int]) -> dict[int, int]:
+        """Return the values of *keys* in the table, as of the time at which they were merged."""
+        slots, values, mask = self._keys, self._values, len(self._keys) - 1
+        found = {}
+        for key in keys:
+            at = key & mask
+            while slots[at] != key and values[at]:
+                at = at + (key >> _STEP_SHIFT | 1) & mask
+            if value := values[at]:
+                found[key] = value
+        return found
 
-    def merged_values(self, keys: Sequence[int]) -> dict[int, int]:
-        """Return the values of *keys* in the arrays, as of the time at which these were built."""
-        if not keys or not len(self._keys):
-            return {}
-        asked = np.array(keys, dtype=np.int64)
-        positions = np.searchsorted(self._keys, asked)
-        positions[positions == len(self._keys)] = 0
-        is_there = self._keys[positions] == asked
-        return dict(zip(asked[is_there].tolist(), self._values[positions[is_there]].tolist(), strict=True))
-
-    def values_of(self, keys: Sequence[int]) -> dict[int, int]:
+    def values_of(self, keys: Collection[int]) -> dict[int, int]:
         """Return the values of those *keys* that are known."""
         return self.merged_values(keys) | {key: self.lately[key] for key in keys if key in self.lately}
 
     def merge_if_large(self) -> None:
-        """Move the dict into the arrays if it is large enough."""
-        if len(self.lately) >= max(MIN_SETTLED, len(self._keys) >> _SETTLED_SHIFT):
+        """Move the dict into the table if it is large enough."""
+        if len(self.lately) >= max(MIN_MERGED, self._merged >> _MERGED_SHIFT):
             self._merge()
 
     def _merge(self) -> None:
-        keys = np.fromiter(self.lately, np.int64, len(self.lately))
-        values = np.fromiter(self.lately.values(), np.int64, len(self.lately))
-        order = np.argsort(keys)
-        keys, values = keys[order], values[order]
-        positions = np.searchsorted(self._keys, keys)
-        is_there = np.zeros(len(keys), dtype=np.bool_)
-        within = positions < len(self._keys)
-        is_there[within] = self._keys[positions[within]] == keys[within]
-        self._values[positions[is_there]] = values[is_there]
-        is_new = ~is_there
-        self._keys = np.insert(self._keys, positions[is_new], keys[is_new])
-        self._values = np.insert(self._values, positions[is_new], values[is_new])
+        self.merge(self.lately)
         self.lately = {}
 
+    def merge(self, known: Mapping[int, int]) -> None:
+        """Add URLs to the table."""
+        needed = self._merged + len(known)
+        if 3 * needed > 2 * len(self._keys):  # searches are short while a third of it is free
+            before = zip(self._keys, self._values, strict=True)
+            size = 1 << (3 * needed // 2).bit_length()
+            self._keys, self._values = _zeros(size), _zeros(size)
+            self._put((key, value) for key, value in before if value)
+        self._merged += self._put(known.items())
+
+    def _put(self, items: Iterable[tuple[int, int]]) -> int:
+        """Write *items* to the table; return how many of the keys were not there."""
+        slots, values, mask = self._keys, self._values, len(self._keys) - 1
+        new = 0
+        for key, value in items:
+            at = key & mask
+            while slots[at] != key and values[at]:
+                at = at + (key >> _STEP_SHIFT | 1) & mask
+            new += not values[at]
+            slots[at], values[at] = key, value
+        return new
+
     def forget(self) -> None:
-        """Drop the URLs that were neither found for the first time nor changed since the arrays were built."""
-        if len(self._keys):
+        """Drop the URLs that were neither found for the first time nor changed since they were merged."""
+        if self._merged:
             self.is_complete = False
             self.urls = {key: url for key, url in self.urls.items() if key in self.lately}
-            self._keys, self._values = _NONE, _NONE
+            self._clear()
         self._merge()
+
+
+def _zeros(number: int) -> array[int]:
+    return array("q", bytes(8 * number))

@@ -16,7 +16,7 @@ from crawlers.store.writing.change_set import ChangeSet
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from crawlers.frontier.url_cache import UrlIndex
+    from crawlers.frontier.url_cache import UrlCache
     from crawlers.items import LinkPlace, Page, QueueSlot, Target
     from crawlers.ranking.link_features import Features
     from crawlers.ranking.page_orders import Shares
@@ -82,7 +82,7 @@ class SiteStart:
     """
 
     counts: dict[State, int] = field(default_factory=dict)
-    known: UrlIndex | None = None
+    known: UrlCache | None = None
     is_available: bool = False  # one of its pages on level 0 was read
     heads: Mapping[int, QueueHead] = field(default_factory=dict)
     retries: Sequence[Retry] = ()

@@ -1,11 +1,14 @@
 """Known URLs: the integer of each, and the order of forgetting."""
 
+import random
+from array import array
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.frontier.url_cache import (
     MAX_LEVEL,
-    MIN_SETTLED,
+    MIN_MERGED,
     REVIVABLE,
     TAKEN,
     UrlCache,
@@ -43,9 +46,10 @@ def _with(values):
 
 
 @given(
-    st.lists(st.dictionaries(st.integers(0, 2**60 - 1), st.integers(0, 2**62)), max_size=4), st.integers(0, 2**60 - 1)
+    st.lists(st.dictionaries(st.integers(-(2**63), 2**63 - 1), st.integers(1, 2**62)), max_size=4),
+    st.integers(-(2**63), 2**63 - 1),
 )
-def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes, other):
+def test_url_is_known_by_its_latest_value_in_dict_or_table(changes, other):
     seen, expected = UrlCache(), {}
     for change in changes:
         seen.lately.update(change)
@@ -56,12 +60,12 @@ def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes, other):
     assert seen.is_complete
 
 
-def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it():
-    seen = _with(dict.fromkeys(range(MIN_SETTLED), 7))
+def test_value_that_changed_shadows_the_merged_one_and_then_replaces_it():
+    seen = _with(dict.fromkeys(range(MIN_MERGED), 7))
     seen.merge_if_large()
     seen.lately[3] = 8
     assert seen.values_of([3, 4]) == {3: 8, 4: 7}
-    seen.lately.update(dict.fromkeys(range(1000, 1000 + MIN_SETTLED), 9))
+    seen.lately.update(dict.fromkeys(range(1000, 1000 + MIN_MERGED), 9))
     seen.merge_if_large()
     assert not seen.lately
     assert seen.merged_values([3, 4]) == {3: 8, 4: 7}
@@ -77,8 +81,26 @@ def test_variant_is_forgotten_with_its_url():
     assert seen.urls == {2: "http://a.test/2"}
 
 
-def test_largest_page_number_fits_into_the_arrays():
+def test_largest_page_number_fits_into_the_table():
     value = pack(2**32 - 1, rank(MAX_LEVEL, MAX_HOPS), 2, REVIVABLE)
-    seen = _with(dict.fromkeys(range(MIN_SETTLED), value))
+    seen = _with(dict.fromkeys(range(MIN_MERGED), value))
     seen.merge_if_large()
     assert id_of(seen.merged_values([0])[0]) == 2**32 - 1
+
+
+def test_keys_with_equal_low_bits_do_not_lengthen_each_others_search():
+    seen = UrlCache()
+    rng = random.Random(3)
+    keys = [rng.getrandbits(31) << 32 for _ in range(2_000)]
+    seen.merge(dict.fromkeys(keys, 1))
+    seen._keys = looks = _CountedArray("q", seen._keys)
+    assert len(seen.merged_values(keys)) == len(keys)
+    assert looks.number < 4 * len(keys)  # otherwise each is compared with half of the others
+
+
+class _CountedArray(array):
+    number = 0
+
+    def __getitem__(self, at):
+        self.number += 1
+        return super().__getitem__(at)
