@@ -7,9 +7,10 @@ store is lost notices it there, also while no page arrives whose storage would f
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,7 +33,7 @@ from crawlers.reasons import Reason
 from crawlers.spiders.base import SiteSpider
 from crawlers.store.reading.queries import NamedCrawl, crawl_numbered
 from crawlers.store.reading.result_folders import claimed_folder
-from crawlers.urls.domains import suffixes_in_use
+from crawlers.urls.domains import version_in_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,6 +56,8 @@ LIBRARIES = (
 )
 # Whoever runs the command again has these of its own; what the file says is among the other settings.
 OF_THE_RUN = ("CRAWL", "DATABASE_URL", "LOG_ENABLED", "LOG_FILE", "SETTINGS_FILE")
+
+_VERSION = re.compile(r"^Version: *(.+)", re.MULTILINE)
 
 E = TypeVar("E")
 
@@ -223,8 +226,10 @@ def _origin(spider: Spider) -> CrawlOrigin:
     versions = {}
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):  # a library that was copied instead of installed
-            versions[name.lower()] = version(name)
-    versions["public_suffix_list"] = suffixes_in_use().version
+            # `version(name)` parses the whole file, and the README in it.
+            found = _VERSION.search(distribution(name).read_text("METADATA") or "")
+            versions[name.lower()] = found[1] if found is not None else "unknown"
+    versions["public_suffix_list"] = version_in_use()
     in_force = {name: settings.get(name) for name in OFFERED}
     by_spider = [name for name in in_force if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]
     workers = place.workers if place is not None else 1

@@ -79,12 +79,16 @@ def suffix_list(text: str) -> SuffixList:
     """
     if "===END PRIVATE DOMAINS===" not in text:
         raise ValueError("not a complete Public Suffix List; see https://publicsuffix.org/list/")
-    version = _VERSION.search(text)
     rules = (
         mark + (name.lower() if name.isascii() else str(parsed(f"http://{name}").hostname))
         for mark, name in _RULE.findall(text)
     )
-    return SuffixList("" if version is None else version[1], frozenset(rules))
+    return SuffixList(_version_in(text), frozenset(rules))
+
+
+def _version_in(text: str) -> str:
+    found = _VERSION.search(text)
+    return "" if found is None else found[1]
 
 
 def use_suffixes(suffixes: SuffixList | None) -> None:
@@ -98,9 +102,18 @@ def suffixes_in_use() -> SuffixList:
     return _chosen or _shipped()
 
 
+def version_in_use() -> str:
+    """Return the version of the list of this process, without reading the rules of that of the project."""
+    return _version_in(_shipped_text()) if _chosen is None else _chosen.version
+
+
 @cache
 def _shipped() -> SuffixList:
-    return suffix_list(files(__package__).joinpath("public_suffix_list.dat").read_text("utf-8"))
+    return suffix_list(_shipped_text())
+
+
+def _shipped_text() -> str:
+    return files(__package__).joinpath("public_suffix_list.dat").read_text("utf-8")
 
 
 def _registered(host: str) -> str:

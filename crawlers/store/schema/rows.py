@@ -27,6 +27,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    event,
     text,
 )
 
@@ -182,7 +183,14 @@ def table(
 
 def partial_index(name: str, *columns: str, where: str) -> Index:
     """Return an index of the rows that meet a condition."""
-    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
+    index = Index(name, *columns, sqlite_where=text(where))
+
+    @event.listens_for(index, "before_create")
+    def _add_condition(_index: Index, connection: Connection, **_options: object) -> None:
+        if connection.dialect.name == "postgresql":  # SQLAlchemy imports a dialect when an option of it is named
+            index.kwargs["postgresql_where"] = text(where)
+
+    return index
 
 
 def _column(name: str, hint: Any, *, is_key: bool) -> Column[Any]:

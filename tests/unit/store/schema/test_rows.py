@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple, get_type_hints
 
 import pytest
-from sqlalchemy import MetaData
+from sqlalchemy import MetaData, text
 
 from crawlers.store.schema import metadata, score_tables
 from crawlers.store.schema.rows import UPDATE, UPSERT, BigInt, Hash, row_types, table, write_of, writes
@@ -51,3 +52,10 @@ def test_fields_have_the_types_of_their_columns(kind):
         may_be_null = hints[name] != write.types[name]
         assert column.nullable or not may_be_null, name
         assert write.types[name] is column.type.python_type or kind is score_tables.ImportanceRow, name
+
+
+def test_partial_index_has_only_the_rows_that_meet_its_condition(database):
+    of_sqlite = "SELECT sql FROM sqlite_master WHERE name = 'site_of_source'"
+    of_postgresql = "SELECT indexdef FROM pg_indexes WHERE indexname = 'site_of_source'"
+    made = database.scalar(text(of_sqlite if database.is_sqlite else of_postgresql))
+    assert re.search(r"WHERE \(?source_id IS NOT NULL", made)
