@@ -10,7 +10,10 @@ from crawlers.inputs.rule_settings import registry_entry
 if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
 
-CLIENTS = {"curl": "curl", "twisted": "twisted"}
+CLIENTS = {  # the handlers; only that of a crawl is imported
+    "curl": "crawlers.downloader.curl_http:CurlHTTPHandler",
+    "twisted": "crawlers.downloader.bounded_http:BoundedHTTPHandler",
+}
 REQUIRED = {  # values of Scrapy's settings without which libcurl can't be used: the defaults
     "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",  # which runs the loop of asyncio
     "DOWNLOADER_CLIENTCONTEXTFACTORY": "SENTINEL",
@@ -19,9 +22,9 @@ REQUIRED = {  # values of Scrapy's settings without which libcurl can't be used:
 
 
 def http_client(settings: SettingValues) -> str:
-    """Return HTTP_CLIENT, one of `CLIENTS`; raises `ConfigError` if it is unknown or can't be used."""
-    name = registry_entry(CLIENTS, "HTTP_CLIENT", settings.get("HTTP_CLIENT"))
-    if name == "curl":
+    """Return the handler that HTTP_CLIENT names; raises `ConfigError` if there is none, or it can't be used."""
+    handler = registry_entry(CLIENTS, "HTTP_CLIENT", settings.get("HTTP_CLIENT"))
+    if handler == CLIENTS["curl"]:
         if missing := _missing():
             raise ConfigError(
                 f"HTTP_CLIENT=curl needs {missing}; run pip install --upgrade pycurl, or set HTTP_CLIENT=twisted"
@@ -31,7 +34,7 @@ def http_client(settings: SettingValues) -> str:
                 raise ConfigError(
                     f"HTTP_CLIENT=curl needs the default of {setting}; leave it out, or set HTTP_CLIENT=twisted"
                 )
-    return name
+    return handler
 
 
 def _missing() -> str:

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from crawlers.downloader.bounded_http import BoundedHTTPHandler
     from crawlers.downloader.targets import Target
 
 logger = logging.getLogger(__name__)
@@ -126,7 +127,7 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         self._options = [*_options(settings)]
         self._multi = pycurl.AsyncCurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, most_connections)
-        self._lenient = BoundedHTTPHandler(crawler)
+        self._lenient: BoundedHTTPHandler | None = None  # until a host needs it
         self._of_lenient: LocalCache[Target, None] = LocalCache(MAX_HOSTS)  # those that were found last
         # Addresses as resolved last, and until when they are used.
         self._addresses: LocalCache[Target, tuple[str, float]] = LocalCache(MAX_HOSTS)
@@ -134,7 +135,7 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         target = target_of(request, self._filter)
         if target in self._of_lenient:
-            return await self._lenient.download_request(request)
+            return await self._lenient_handler().download_request(request)
         timeout_s: float = request.meta.get("download_timeout") or CONNECT_S
         try:
             async with asyncio.timeout(timeout_s):
@@ -144,7 +145,15 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
 
     async def close(self) -> None:
         await self._multi.aclose()
-        await self._lenient.close()
+        if self._lenient is not None:
+            await self._lenient.close()
+
+    def _lenient_handler(self) -> BoundedHTTPHandler:
+        if self._lenient is None:
+            from crawlers.downloader.bounded_http import BoundedHTTPHandler  # Twisted's client is large, too
+
+            self._lenient = BoundedHTTPHandler(self.crawler)
+        return self._lenient
 
     async def _download(self, request: Request, target: Target, timeout_s: float) -> Response:
         meta = request.meta

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from crawlers.downloader.bounded_http import BoundedHTTPHandler
 from crawlers.downloader.client_settings import http_client
 
 if TYPE_CHECKING:
@@ -14,14 +13,11 @@ if TYPE_CHECKING:
 
 
 class HTTPHandler:
-    """Stands in DOWNLOAD_HANDLERS for the handler that HTTP_CLIENT names."""
+    """Stands in DOWNLOAD_HANDLERS for the handler that HTTP_CLIENT names, whose library alone is imported."""
 
     lazy = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> BaseDownloadHandler:
-        if http_client(crawler.settings) == "twisted":
-            return BoundedHTTPHandler.from_crawler(crawler)
-        module = import_module("crawlers.downloader.curl_http")  # `twisted` works without pycurl
-        handler: BaseDownloadHandler = module.CurlHTTPHandler.from_crawler(crawler)
-        return handler
+        handler: type[BaseDownloadHandler] = resolve_name(http_client(crawler.settings))
+        return handler.from_crawler(crawler)

@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 from scrapy.settings import Settings
 
-from crawlers.downloader.client_settings import http_client
+from crawlers.downloader.client_settings import CLIENTS, http_client
 from crawlers.errors import ConfigError
 
 
@@ -36,7 +36,7 @@ def test_pycurl_that_can_not_be_used_is_refused(monkeypatch, pycurl, missing):
     monkeypatch.setitem(sys.modules, "pycurl", pycurl)
     with pytest.raises(ConfigError, match=f"{missing}.*; run pip install .* pycurl, or set HTTP_CLIENT=twisted"):
         http_client(Settings({"HTTP_CLIENT": "curl"}))
-    assert http_client(Settings({"HTTP_CLIENT": "twisted"})) == "twisted"
+    assert http_client(Settings({"HTTP_CLIENT": "twisted"})) == CLIENTS["twisted"]
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_pycurl_that_can_not_be_used_is_refused(monkeypatch, pycurl, missing):
 def test_settings_without_effect_on_libcurl_are_refused(name, value):
     with pytest.raises(ConfigError, match=f"the default of {name}; leave it out, or set HTTP_CLIENT=twisted"):
         http_client(Settings({"HTTP_CLIENT": "curl", name: value}))
-    assert http_client(Settings({"HTTP_CLIENT": "twisted", name: value})) == "twisted"
+    assert http_client(Settings({"HTTP_CLIENT": "twisted", name: value})) == CLIENTS["twisted"]
