@@ -16,9 +16,7 @@ COMMANDS_MODULE = "crawlers.commands"
 SCHEDULER = "crawlers.schedulers.adaptive.AdaptiveScheduler"
 ITEM_PIPELINES = {
     "crawlers.pipelines.store.StorePipeline": 900,  # after those of users
-    "crawlers.pipelines.document_items.DocumentPipeline": 950,
     "crawlers.pipelines.graphs.GraphPipeline": 960,
-    "crawlers.pipelines.topic.TopicPipeline": 970,
 }
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.CallbackMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
@@ -27,9 +25,6 @@ EXTENSIONS = {
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.extensions.crawl_owner.Rounds": 0,
-    "crawlers.extensions.news_outputs.NewsChart": 0,
-    "crawlers.extensions.news_outputs.ParquetExport": 0,
-    "crawlers.extensions.alarm_checks.AlarmChecks": 0,
     "crawlers.downloader.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.metrics_server.MetricsServer": 0,
@@ -48,7 +43,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawlers.middlewares.content_types.ContentTypeMiddleware": 595,  # just before decompression, 590
 }
 ADDONS = {
-    "crawlers.extensions.default_components.DefaultComponents": 0,  # keeps these components when a user adds others
+    "crawlers.extensions.default_components.DefaultComponents": 0,  # keeps those of these that a crawl uses
     "crawlers.extensions.log_format.DebugDumps": 0,
     "crawlers.extensions.json_log.JsonLog": 0,
 }

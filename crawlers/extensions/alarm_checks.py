@@ -8,8 +8,6 @@ from concurrent.futures import wait
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import NotConfigured
-
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, add_output, owner_of, repeat
 from crawlers.inputs.program import suggested
@@ -17,7 +15,6 @@ from crawlers.missions.news.plan.alarm_rules import DAY_S, Limits, Pause
 from crawlers.missions.news.stored import alarms
 from crawlers.missions.news.stored.iterations import last_iteration
 from crawlers.plurals import counted
-from crawlers.spiders.news import NewsSpider
 from crawlers.store.writing.bulk_writer import write_changes
 
 if TYPE_CHECKING:
@@ -58,8 +55,6 @@ class AlarmChecks:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not isinstance(crawler.spider, NewsSpider):
-            raise NotConfigured  # other missions have no sources, so that no warning is needed
         settings = crawler.settings
         limits = Limits(
             failing_s=settings.getfloat("NEWS_ALARM_HOURS") * 3600.0,

@@ -20,7 +20,6 @@ from crawlers.plurals import counted
 from crawlers.reports.pictures.picture import PictureRequest
 from crawlers.reports.pictures.picture_file import draw_pictures
 from crawlers.reports.recorded_settings import crawl_rules
-from crawlers.spiders.news import NewsSpider
 from crawlers.store.reading.crawl_settings import settings_of
 
 if TYPE_CHECKING:
@@ -38,15 +37,13 @@ FILE_NAME = "news.svg"
 
 
 class NewsChart:
-    """The chart of a news crawl; only for these."""
+    """The chart of a news crawl."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not isinstance(crawler.spider, NewsSpider):
-            raise NotConfigured  # other missions have no iterations
         if find_spec("matplotlib") is None:
             raise NotConfigured("matplotlib is missing, so no chart is drawn; pip install matplotlib")
         check_file(Path(crawler.settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER", RESULT)
@@ -75,7 +72,7 @@ class ParquetExport:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         path = crawler.settings.get("DOCUMENTS_PARQUET")
-        if not path or not isinstance(crawler.spider, NewsSpider):
+        if not path:
             raise NotConfigured  # not requested, so that no warning is needed
         check_parquet("DOCUMENTS_PARQUET")
         check_setting_file("DOCUMENTS_PARQUET", path)

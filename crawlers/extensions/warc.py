@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import scrapy
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
 
 from crawlers import __version__
 from crawlers.errors import CrawlersError
@@ -56,8 +55,6 @@ class Warc:
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
         path = settings.get("WARC_FILE")
-        if not path:
-            raise NotConfigured  # not requested, so that no warning is needed
         check_warc("WARC_FILE")
         check_setting_file("WARC_FILE", path)
         about = {

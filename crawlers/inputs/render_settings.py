@@ -20,6 +20,11 @@ KINDS = {"": False, "none": False, "playwright": True}  # values of RENDER; of t
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
+def are_any_rendered(settings: SettingValues, sites: Iterable[SiteLimits]) -> bool:
+    """Return whether RENDER, or the field `render` of any of the *sites*, names a browser."""
+    return any(map(KINDS.get, [settings.get("RENDER"), *(one.options.get("render", "") for one in sites)]))
+
+
 class RenderedSites:
     """The sites whose pages are rendered: by RENDER, and by the field `render` of *sites*.
 

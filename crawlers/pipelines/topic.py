@@ -6,8 +6,6 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import NotConfigured
-
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.files.writable import check_file
 from crawlers.graphs.export import write_laid_out
@@ -18,7 +16,6 @@ from crawlers.missions.topic.topic_report import write_topic_list
 from crawlers.missions.topic.topics import store_similarities
 from crawlers.options.file_kinds import RESULT
 from crawlers.plurals import counted
-from crawlers.spiders.topic import TopicSpider
 
 if TYPE_CHECKING:
     from typing import Self
@@ -36,7 +33,7 @@ ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # by kind of result
 
 
 class TopicPipeline:
-    """Writes the results of a topic crawl; only for these."""
+    """Writes the results of a topic crawl."""
 
     def __init__(self, crawler: Crawler, layout: GraphLayout | None) -> None:
         self._crawler = crawler
@@ -45,8 +42,6 @@ class TopicPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
-        if not isinstance(crawler.spider, TopicSpider):
-            raise NotConfigured  # the crawl has no topic
         name = crawl_name(settings, crawler.spider)
         layout = graph_layout([word for word in settings.getlist("GRAPH_LAYOUT") if word])
         pipeline = cls(crawler, layout)

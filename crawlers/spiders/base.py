@@ -7,6 +7,7 @@ import re
 import time
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
@@ -17,7 +18,7 @@ from crawlers.items import LEASE, REDIRECT
 from crawlers.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -51,25 +52,6 @@ NAME_SITES = f"list them in {HOSTS_FILE} in this folder, or name them or a file 
 
 logger = logging.getLogger(__name__)
 
-# Tasks of the frontier (retries, redirects, depth, limits to sites), and middlewares for requests that a spider yields,
-# which missions do not: each would cost some 10 µs per page.
-_SCRAPY = "scrapy.downloadermiddlewares"
-_UNUSED_DOWNLOADER_MIDDLEWARES = (
-    f"{_SCRAPY}.offsite.OffsiteMiddleware",
-    f"{_SCRAPY}.retry.RetryMiddleware",
-    f"{_SCRAPY}.redirect.MetaRefreshMiddleware",
-    f"{_SCRAPY}.redirect.RedirectMiddleware",
-)
-_UNUSED_SPIDER_MIDDLEWARES = (
-    "crawlers.middlewares.callbacks.CallbackMiddleware",
-    "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
-    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
-    "scrapy.spidermiddlewares.referer.RefererMiddleware",
-    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
-    "scrapy.spidermiddlewares.depth.DepthMiddleware",
-    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
-)
-
 
 class SiteSpider(Spider):
     """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
@@ -79,6 +61,7 @@ class SiteSpider(Spider):
     revisits = False  # whether an order may fetch pages again
     read_types: tuple[str, ...] = ()  # parts of content types whose bodies are read besides pages
     reads_sitemaps = False  # whether sitemaps are compared with pages, with SITEMAPS_ENABLED
+    components: Mapping[str, Mapping[str, int]] = MappingProxyType({})  # that other missions don't need, by setting
     hosts: str | None = None
     site_limits: list[SiteLimits]
     addresses: SiteAddresses  # of the sites; the crawl fills it
@@ -91,13 +74,6 @@ class SiteSpider(Spider):
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
         super().update_settings(settings)
-        # Added to the dicts of settings.py, so that the middlewares of a user stay.
-        for setting, unused in (
-            ("DOWNLOADER_MIDDLEWARES", _UNUSED_DOWNLOADER_MIDDLEWARES),
-            ("SPIDER_MIDDLEWARES", _UNUSED_SPIDER_MIDDLEWARES),
-        ):
-            off: dict[str, None] = dict.fromkeys(unused)
-            settings.set(setting, {**settings.getdict(setting), **off}, priority="spider")
         feeds = {
             uri: {**cls.feed_options(settings, given.get("format", "")), **given}
             for uri, given in settings.getdict("FEEDS").items()

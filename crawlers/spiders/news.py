@@ -46,6 +46,14 @@ class NewsSpider(SiteSpider):
     can_be_shared = True
     arguments = ("sources",)
     read_types = ("xml", "json", "gzip", "octet-stream", "text/plain")  # feeds and sitemaps have many types
+    components = {  # noqa: RUF012 - as declared
+        "EXTENSIONS": {
+            "crawlers.extensions.news_outputs.NewsChart": 0,
+            "crawlers.extensions.news_outputs.ParquetExport": 0,
+            "crawlers.extensions.alarm_checks.AlarmChecks": 0,
+        },
+        "ITEM_PIPELINES": {"crawlers.pipelines.document_items.DocumentPipeline": 950},
+    }
     sources: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,

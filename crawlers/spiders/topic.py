@@ -38,6 +38,9 @@ class TopicSpider(SiteSpider):
     name = "topic"
     can_be_shared = True
     arguments = ("topic",)
+    components = {  # noqa: RUF012 - as declared
+        "ITEM_PIPELINES": {"crawlers.pipelines.topic.TopicPipeline": 970}
+    }
     topic: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,

@@ -6,15 +6,14 @@ from scrapy.spiders import Spider
 from scrapy.utils.conf import build_component_list
 
 from crawlers.pipelines.store import StorePipeline
+from crawlers.spiders.base import SiteSpider
+from crawlers.spiders.sitegraph import SiteGraphSpider
+from crawlers.spiders.topic import TopicSpider
 from tests.support.opened_crawl import project_settings
 
 ITEMS = "tests.support.sites.plain.ItemsPipeline"
 STORE = "crawlers.pipelines.store.StorePipeline"
-BEHIND = [
-    "crawlers.pipelines.document_items.DocumentPipeline",
-    "crawlers.pipelines.graphs.GraphPipeline",
-    "crawlers.pipelines.topic.TopicPipeline",
-]
+BEHIND = ["crawlers.pipelines.graphs.GraphPipeline"]
 
 
 class OwnSpider(Spider):
@@ -28,6 +27,8 @@ class OwnSpider(Spider):
 def components(name, spider=Spider, **cmdline):
     """What would be built of the setting *name*, in its order."""
     crawler = Crawler(spider, project_settings(**cmdline))
+    if issubclass(spider, SiteSpider):
+        crawler.spider = crawler._create_spider(**{spider.arguments[0]: "http://a.test"})
     crawler.addons.load_settings(crawler.settings)
     built = build_component_list(crawler.settings.get_component_priority_dict_with_base(name))
     return [part if isinstance(part, str) else f"{part.__module__}.{part.__qualname__}" for part in built]
@@ -56,3 +57,42 @@ def test_scrapys_robots_txt_stays_off_beside_a_users_middleware():
 def test_part_that_is_named_is_left_as_it_is_named(path):
     assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: None}) == BEHIND
     assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: 5, ITEMS: 300}) == [STORE, ITEMS, *BEHIND]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "settings"),
+    [
+        ("EXTENSIONS", "crawlers.extensions.warc.Warc", {"WARC_FILE": "a.warc"}),
+        ("EXTENSIONS", "crawlers.extensions.metrics_server.MetricsServer", {"METRICS_PORT": "9410"}),
+        ("EXTENSIONS", "crawlers.extensions.worker_feeds.WorkerFeeds", {"FEEDS": '{"a.csv": {"format": "csv"}}'}),
+        ("EXTENSIONS", "crawlers.downloader.browser.Browser", {"RENDER": "playwright"}),
+        ("EXTENSIONS", "scrapy.extensions.telnet.TelnetConsole", {"TELNETCONSOLE_ENABLED": "1"}),
+        ("EXTENSIONS", "scrapy.extensions.remote_control.RemoteControl", {"REMOTE_CONTROL_ENABLED": "True"}),
+        ("DOWNLOADER_MIDDLEWARES", "scrapy.downloadermiddlewares.cookies.CookiesMiddleware", {"COOKIES_ENABLED": 1}),
+        ("DOWNLOADER_MIDDLEWARES", "crawlers.middlewares.rendering.RenderingMiddleware", {"RENDER": "playwright"}),
+        ("ITEM_PIPELINES", "crawlers.pipelines.graphs.GraphPipeline", {"GRAPH_FORMATS": "gexf", "RESULT_TABLES": ""}),
+    ],
+)
+def test_part_is_left_out_unless_its_setting_is_on(kind, path, settings):
+    assert path in components(kind, SiteGraphSpider, **settings)
+    assert path not in components(kind, SiteGraphSpider, **dict.fromkeys(settings, ""))
+
+
+def test_parts_of_plain_spiders_are_left_out_of_missions_that_do_not_name_them():
+    retry, referer = "scrapy.downloadermiddlewares.retry.RetryMiddleware", "scrapy.spidermiddlewares.referer"
+    assert retry in components("DOWNLOADER_MIDDLEWARES")
+    assert retry not in components("DOWNLOADER_MIDDLEWARES", SiteGraphSpider)
+    assert components("SPIDER_MIDDLEWARES", SiteGraphSpider) == []
+    assert f"{referer}.RefererMiddleware" in components("SPIDER_MIDDLEWARES")
+
+
+def test_parts_of_a_mission_are_its_own():
+    path = "crawlers.pipelines.topic.TopicPipeline"
+    assert path in TopicSpider.components["ITEM_PIPELINES"]
+    assert path not in components("ITEM_PIPELINES", SiteGraphSpider)
+    assert path in components("ITEM_PIPELINES", OfTopic)
+
+
+class OfTopic(SiteSpider):
+    name = "of_topic"
+    components = TopicSpider.components
