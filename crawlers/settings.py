@@ -32,7 +32,6 @@ EXTENSIONS = {
     "crawlers.extensions.worker_feeds.WorkerFeeds": 0,
     "crawlers.extensions.progress.Progress": 0,
     "crawlers.extensions.summary.CrawlSummary": 10,  # below the live table
-    "crawlers.extensions.gc_tuning.GcTuning": 0,
 }
 DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.downloader.http.HTTPHandler")
 DOWNLOADER_MIDDLEWARES = {
@@ -43,6 +42,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawlers.middlewares.content_types.ContentTypeMiddleware": 595,  # just before decompression, 590
 }
 ADDONS = {
+    "crawlers.extensions.gc_tuning.GcTuning": 0,
     "crawlers.extensions.default_components.DefaultComponents": 0,  # keeps those of these that a crawl uses
     "crawlers.extensions.log_format.DebugDumps": 0,
     "crawlers.extensions.json_log.JsonLog": 0,

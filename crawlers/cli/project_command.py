@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.commands import ScrapyCommand
+from scrapy.utils.log import configure_logging
 
 from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, kinds_of_settings
 from crawlers.errors import ConfigError, CrawlersError, UnreachedError
@@ -83,10 +84,12 @@ class StoreCommand(ProjectCommand):
     """A command that is no crawl: it reports errors in one sentence, and logs nothing."""
 
     requires_project = True
+    requires_crawler_process = False  # with it, Scrapy imports all that a crawl needs
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
+        configure_logging(self.settings)  # as a crawler process does
         with reporting_errors(self):
             self.check_settings()
             self.run_checked(args, opts, self.settings)

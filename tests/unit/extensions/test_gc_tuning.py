@@ -2,7 +2,10 @@
 
 import gc
 
+from scrapy.addons import AddonManager
+
 from crawlers.extensions.gc_tuning import THRESHOLDS, GcTuning
+from tests.support.opened_crawl import project_settings
 
 
 def test_what_was_there_before_is_left_alone_while_the_spider_is_open():
@@ -14,3 +17,16 @@ def test_what_was_there_before_is_left_alone_while_the_spider_is_open():
     finally:
         extension.unfreeze()
     assert (gc.get_threshold(), gc.get_freeze_count()) == (before, 0)
+
+
+def test_nothing_is_collected_between_the_command_and_the_open_spider():
+    before, add_on = gc.get_threshold(), GcTuning()
+    try:
+        AddonManager.load_pre_crawler_settings(project_settings())
+        assert not gc.isenabled()
+        add_on.freeze()
+        assert gc.isenabled()
+    finally:
+        gc.enable()
+        add_on.unfreeze()
+    assert gc.get_threshold() == before
