@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from crawlers.lab.link_regression import Example, Name
     from crawlers.lab.simulation.order_replay import ReplayEntry
-    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_table import Features
 
 
 class _Recorded(LevelByLevel):

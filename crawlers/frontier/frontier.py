@@ -22,16 +22,12 @@ from typing import TYPE_CHECKING
 from crawlers.errors import FrontierError
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
-from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.queues.heap_queue import HeapQueue
-from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, Lease, Origin, QueueEntry
 from crawlers.items import State
-from crawlers.ranking.link_values import MOST_COMPARED
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
 from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
@@ -43,7 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from crawlers.frontier.budget import PullBudget
+    from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.politeness import HostGate
+    from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import PageQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Candidate, Decision, PageVisit, Position, Reward, SiteStart
@@ -91,10 +89,14 @@ class QueuedFrontier:
         self.schedule = SiteSchedule(budget, self._refill, in_order=order.finishes_each_priority)
         self._scoring: Scoring | None = None
         if order.scores is not None:
+            from crawlers.frontier.scoring import Scoring  # with numpy, as learning below
+
             of_crawl = (store, self.schedule.sites, self._held, budget.worker_id or 0)
             self._scoring = Scoring(order.scores, *of_crawl, is_divided=is_divided)
         self._learning: LinkLearning | None = None
         if order.link_values is not None:
+            from crawlers.frontier.link_learning import LinkLearning
+
             self._learning = LinkLearning(order.link_values, store)
         sites, of_order = self.schedule.sites, (self._scoring, self._learning)
         self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, *of_order)
@@ -270,8 +272,7 @@ class QueuedFrontier:
     def _share_head_urls(self) -> None:
         share = self._head_total // max(1, len(self.schedule.sites))
         if self._learning is not None:  # their features take a tenth of the memory
-            self._discovery.head_urls = max(MIN_QUEUE, min(MOST_COMPARED, 10 * share))
-            self._learning.compared = self._discovery.head_urls
+            self._discovery.head_urls = self._learning.compare(10 * share)
         else:
             most = MAX_QUEUE if self._scoring is None else self._head_total
             self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
@@ -279,7 +280,7 @@ class QueuedFrontier:
     def _make_queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> PageQueue:
         stored = (self.store, self._held, spill_limit)
         if self._learning is not None:
-            return ValueQueue(site_id, number, self._learning, *stored)
+            return self._learning.queue(site_id, number, *stored)
         if self._scoring is not None:
             return HeapQueue(site_id, number, *stored, self._scoring.scores, self._scoring.rewrite)
         return HeapQueue(site_id, number, *stored)

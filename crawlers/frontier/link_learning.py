@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crawlers.frontier.queues.value_queue import ValueQueue
+from crawlers.frontier.site_queue import MIN_QUEUE
 from crawlers.items import LinkPlace
-from crawlers.ranking.link_features import link_features, text_of
+from crawlers.ranking.link_features import link_features
+from crawlers.ranking.link_table import text_of
 from crawlers.ranking.link_values import MOST_COMPARED
 from crawlers.store.schema.tables import LinkFeaturesRow
 from crawlers.store.writing.stored_features import read_features
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Origin
     from crawlers.items import Target
-    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_table import Features
     from crawlers.ranking.link_values import Rows
     from crawlers.ranking.page_orders import LinkLearner
     from crawlers.store.writing.pulls import Pull
@@ -42,6 +45,15 @@ class LinkLearning:
         self._store = store
         self.features: dict[int, Features] = {}  # of pages that are in no queue; home pages have none
         self._reported = 0
+
+    def compare(self, urls: int) -> int:
+        """Compare that many waiting URLs of a site from now on, or the nearest possible number; return it."""
+        self.compared = max(MIN_QUEUE, min(MOST_COMPARED, urls))
+        return self.compared
+
+    def queue(self, site_id: int, number: int, *stored: Any) -> ValueQueue:
+        """Return a queue of a site, with the rest of the arguments of `ValueQueue`."""
+        return ValueQueue(site_id, number, self, *stored)
 
     def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
         """Return the values of links to *pages*, one for each row of *features*."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_table import Features
     from crawlers.store.database import Database
     from crawlers.store.writing.change_set import ChangeSet
     from crawlers.store.writing.writer import Writer

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import quoted, read_text
 from crawlers.ranking.link_features import STEM_CHARS, TEXTS, is_word
-from crawlers.ranking.link_prior import KINDS
-from crawlers.ranking.link_values import MAX_ETA
+from crawlers.ranking.link_prior import KINDS, MAX_ETA
 from crawlers.ranking.shipped_weights import OF_LINKS, shipped_weights
 
 if TYPE_CHECKING:

@@ -10,15 +10,7 @@ from urllib.parse import unquote
 from sqlalchemy import select
 
 from crawlers.items import LinkPlace
-from crawlers.ranking.link_features import (
-    NONE,
-    SHARED,
-    TEXTS,
-    feature_id,
-    is_word,
-    link_features,
-    words,
-)
+from crawlers.ranking.link_features import NONE, SHARED, TEXTS, feature_id, is_word, link_features, words
 from crawlers.ranking.link_prior import KINDS
 from crawlers.store.schema.tables import link_features as stored_features
 from crawlers.store.schema.tables import page, pull, site

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from crawlers.ranking.link_values import MAX_ETA
+from crawlers.ranking.link_prior import MAX_ETA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from crawlers.missions.topic.terms import Terms
     from crawlers.missions.topic.vectors import Topic
-    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_table import Features
     from crawlers.store.database import Database
 
 CACHED_TEXTS = 50_000  # link texts whose value is cached: those of menus are on every page

@@ -6,23 +6,17 @@ or of all sites, and each feature a number in a table of fixed size: memory is b
 
 from __future__ import annotations
 
-import base64
 import re
 from array import array
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-import numpy as np
 import xxhash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from crawlers.items import LinkPlace
-
-    Features = NDArray[np.unsignedinteger[Any]]  # `WIDTH` numbers
 
 TABLE_SIZE = 1 << 22  # with 2**18, crawls of twelve sites find as much: room for thousands of sites
 NONE = 0  # the id of a feature that a link does not have
@@ -31,7 +25,6 @@ URL_CHARS = 500  # likewise, after the host
 TEXT_CHARS = 300  # of a place, a path or a group
 STEM_CHARS = 5  # first letters of a word that count: changes, changed and changelog count as one word
 MAX_LEVEL = 8  # deeper pages are alike
-_BYTES = 3  # of a number in the store
 _WORDS = 4  # of an anchor or a URL that count
 _NAME_WORDS = 3  # of these at most from the last segment and the query of a URL
 _DIRECTORY_WORDS = 2  # and from the two segments before
@@ -117,28 +110,6 @@ def group_name(position: str, url: str) -> str:
     """
     path = url.partition("?")[0]
     return _DIGITS.sub("0", f"{position} {path[: path.rfind('/') + 1]}"[:TEXT_CHARS])
-
-
-def text_of(features: Features) -> str:
-    """Return *features* as they are stored: 24 bits each, little-endian, in base64.
-
-    >>> text_of(np.array([1, 2**24 - 1], np.uint32))
-    'AQAA////'
-    """
-    numbers = features.astype("<u4").view(np.uint8).reshape(-1, 4)
-    return base64.b64encode(numbers[:, :_BYTES].tobytes()).decode("ascii")
-
-
-def features_of(text: str) -> Features:
-    """Return the features that *text* stores; further ones are `NONE`, if a version before had fewer.
-
-    >>> features_of("AQAA////")[:3].tolist()
-    [1, 16777215, 0]
-    """
-    stored = np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, _BYTES)[:WIDTH]
-    numbers = np.zeros((WIDTH, 4), np.uint8)
-    numbers[: len(stored), :_BYTES] = stored
-    return numbers.view("<u4").reshape(WIDTH).astype(np.uint32)
 
 
 def feature_id(kind: str, site: str, value: str) -> int:

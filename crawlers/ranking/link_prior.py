@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     LinkPrior: TypeAlias = Mapping[str, Mapping[str, float]]  # by kind and text of a feature
 
+MAX_ETA = 8.0  # of weights, and of predictions: 3,000 new links
 # Those that have a meaning on other sites.
 KINDS = tuple(dict.fromkeys(kind for _, kind in SHARED))
 

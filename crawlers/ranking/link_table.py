@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import base64
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +12,33 @@ from crawlers.ranking.link_features import WIDTH
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crawlers.ranking.link_features import Features
+    Features = NDArray[np.unsignedinteger[Any]]  # `WIDTH` numbers
 
+_BYTES = 3  # of a number in the store
 FIRST_SIZE = 16
 NO_FEATURES: Features = np.zeros(WIDTH, np.uint32)  # of a page to which no link leads
+
+
+def text_of(features: Features) -> str:
+    """Return *features* as they are stored: 24 bits each, little-endian, in base64.
+
+    >>> text_of(np.array([1, 2**24 - 1], np.uint32))
+    'AQAA////'
+    """
+    numbers = features.astype("<u4").view(np.uint8).reshape(-1, 4)
+    return base64.b64encode(numbers[:, :_BYTES].tobytes()).decode("ascii")
+
+
+def features_of(text: str) -> Features:
+    """Return the features that *text* stores; further ones are `NONE`, if a version before had fewer.
+
+    >>> features_of("AQAA////")[:3].tolist()
+    [1, 16777215, 0]
+    """
+    stored = np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, _BYTES)[:WIDTH]
+    numbers = np.zeros((WIDTH, 4), np.uint8)
+    numbers[: len(stored), :_BYTES] = stored
+    return numbers.view("<u4").reshape(WIDTH).astype(np.uint32)
 
 
 def best_places(ids: NDArray[np.int64], values: NDArray[np.float64], most: int) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from crawlers.ranking.link_features import FEATURES, NONE, OPTIMISTIC, TABLE_SIZE
+from crawlers.ranking.link_prior import MAX_ETA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 OPTIMISM = 0.8  # weight of the standard deviation of what is known of a site and a group, c in the formula
 CLOSE = 0.4  # values U that differ by less tell links apart no better than their age does: the oldest comes first
-MIN_ETA, MAX_ETA = -6.0, 8.0  # of predictions: 0.002 and 3,000 new links
+MIN_ETA = -6.0  # of predictions: 0.002 new links
 # Waiting links of a site whose values are compared at most: 1 MB, and 2 ms for a choice. A frontier with more than 100
 # sites compares fewer, because all share its memory (the default of FRONTIER_CACHE_URLS has room for 10,000 of one).
 MOST_COMPARED = 10_000

@@ -8,8 +8,9 @@ from sqlalchemy import select
 
 from crawlers.items import LinkPlace
 from crawlers.mission import missions
-from crawlers.ranking.link_features import FEATURES, NONE, feature_id, features_of, link_feature_names
+from crawlers.ranking.link_features import FEATURES, NONE, feature_id, link_feature_names
 from crawlers.ranking.link_prior import prior_of
+from crawlers.ranking.link_table import features_of
 from crawlers.ranking.link_values import LinkValues
 from crawlers.store.schema.tables import link_features, page, pull, site
 from crawlers.store.writing.stored_features import stored_link_prior

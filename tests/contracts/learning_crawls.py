@@ -12,7 +12,7 @@ from crawlers.frontier.values import Candidate
 from crawlers.items import LinkPlace, PageAnalysis, State
 from crawlers.missions.topic.topic_orders import by_relevance
 from crawlers.missions.topic.vectors import STRATEGIES
-from crawlers.ranking.link_features import features_of
+from crawlers.ranking.link_table import features_of
 from crawlers.ranking.link_values import LinkValues
 from crawlers.ranking.page_orders import PageOrder
 from crawlers.store.sites.site_rows import SiteRow

@@ -9,7 +9,8 @@ from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate
 from crawlers.items import LinkPlace, PageAnalysis, State
 from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.ranking.link_features import feature_id, features_of
+from crawlers.ranking.link_features import feature_id
+from crawlers.ranking.link_table import features_of
 from crawlers.ranking.link_values import CLOSE, LinkValues
 from crawlers.ranking.page_orders import PageOrder
 from tests.contracts.learning_crawls import HARVEST, TOPIC, Accidents, Crawl

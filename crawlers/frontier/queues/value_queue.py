@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import QueueEntry
-    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_table import Features
 
 ENTRIES_SHARE = 0.1  # of the URLs, the best ones, whose entries are in memory, too; others are read from the store
 LOADED = 20  # entries read from the store at a time when that of the first page is not in memory

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.items import ExternalLink
-    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_table import Features
     from crawlers.ranking.link_values import LinkValues
 
 LEVEL, PAGE = COLUMNS["level"], COLUMNS["page"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from crawlers.missions.topic.link_relevance import LinkRelevance
-    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_table import Features
 
 
 class FetchOutcome(NamedTuple):

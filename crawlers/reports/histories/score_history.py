@@ -11,7 +11,8 @@ from sqlalchemy import func, select
 
 from crawlers.items import State
 from crawlers.mission import missions
-from crawlers.ranking.link_features import FEATURES, features_of
+from crawlers.ranking.link_features import FEATURES
+from crawlers.ranking.link_table import features_of
 from crawlers.ranking.link_values import CLOSE, MOST_COMPARED
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Table
 
-    from crawlers.ranking.link_features import Features
+    from crawlers.ranking.link_table import Features
     from crawlers.ranking.link_values import LinkValues
     from crawlers.ranking.page_orders import LinkLearner
 

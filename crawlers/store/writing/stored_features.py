@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import StoreError
-from crawlers.ranking.link_features import TABLE_SIZE, features_of
+from crawlers.ranking.link_features import TABLE_SIZE
 from crawlers.store.reading.crawl_settings import record, setting_of
 
 if TYPE_CHECKING:
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.ranking.link_features import Features
     from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_table import Features
 
 
 def read_features(text: str, store: str) -> Features:
     """Return the features that *text* stores; raises `StoreError`, with the name of the *store*, if it is damaged."""
+    from crawlers.ranking.link_table import features_of  # with numpy; only orders that learn have features
+
     try:
         features = features_of(text)
     except (TypeError, ValueError) as error:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from crawlers.items import LinkPlace
-from crawlers.ranking.link_features import link_features, text_of
+from crawlers.ranking.link_features import link_features
+from crawlers.ranking.link_table import text_of
 from crawlers.reports.link_worths import feature_worths
 from crawlers.store.schema.tables import LinkFeaturesRow, PullRow
 from tests.support.scored_store import A, Linked, store

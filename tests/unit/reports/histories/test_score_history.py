@@ -11,7 +11,8 @@ from crawlers.items import LinkPlace
 from crawlers.missions.topic.link_relevance import LinkRelevance
 from crawlers.missions.topic.topic_scores import TopicScores
 from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
-from crawlers.ranking.link_features import features_of, link_features, text_of
+from crawlers.ranking.link_features import link_features
+from crawlers.ranking.link_table import features_of, text_of
 from crawlers.ranking.link_values import LinkValues
 from crawlers.reports.histories.history import fact_lines
 from crawlers.reports.histories.score_history import score_facts
