@@ -87,9 +87,12 @@ class StoreCommand(ProjectCommand):
     requires_crawler_process = False  # with it, Scrapy imports all that a crawl needs
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        configure_logging(self.settings)  # as a crawler process does: else Python prints warnings
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        configure_logging(self.settings)  # as a crawler process does
         with reporting_errors(self):
             self.check_settings()
             self.run_checked(args, opts, self.settings)
