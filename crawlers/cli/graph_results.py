@@ -17,7 +17,7 @@ from crawlers.graphs.comparison.comparison_files import compared_sites, write_co
 from crawlers.graphs.comparison.crawl_changes import CHANGES
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_laid_out
-from crawlers.graphs.files import PARQUET, graph_paths
+from crawlers.graphs.files import PARQUET, ResultFiles, graph_paths
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
@@ -32,7 +32,7 @@ from crawlers.options.file_kinds import HTML, PICTURE
 from crawlers.plurals import counted, plural
 from crawlers.reports.figures import draw_map
 from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
-from crawlers.reports.site_results import ResultFiles, write_site_results
+from crawlers.reports.site_results import write_site_results
 from crawlers.sites.seed_names import matching_seeds
 from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
 from crawlers.store.reading.importance import KEEPERS, totals_of, weights_of_crawl

@@ -13,10 +13,10 @@ from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.graphs.writers.graphml import write_graphml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from crawlers.graphs.looks import Look
+    from crawlers.graphs.looks import GraphLayout, Look
     from crawlers.graphs.model import Graph, GraphSize, Row
 
 
@@ -37,6 +37,15 @@ FORMATS = {
 
 PARQUET = "parquet"  # the format of a whole crawl instead of a site: see `graphs.dataset`
 ALL_FORMATS = (*FORMATS, PARQUET)
+
+
+class ResultFiles(NamedTuple):
+    """Which files of sites are written: formats, measures and look of graphs, and names of tables."""
+
+    formats: Sequence[str]
+    measures: Sequence[str]
+    layout: GraphLayout | None
+    tables: Collection[str]
 
 
 def graph_format(name: str) -> GraphFormat:

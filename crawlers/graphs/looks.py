@@ -9,10 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.analysis import analyse
 from crawlers.graphs.fragment.web_fragment import CLASS_STARTS
-from crawlers.graphs.maps.communities import communities
-from crawlers.graphs.maps.force_layout import force_layout
 from crawlers.graphs.maps.map_colours import (
     CLASS_COLOURS,
     CRAWLED_COLOUR,
@@ -99,6 +96,10 @@ def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
             f"{counted(MAX_NODES, 'node')} or {counted(MAX_LAID_OUT_EDGES, 'edge')}"
         )
         return _drawn(graph, GraphLayout(), {}, remark)
+    # The import of numpy takes a tenth of a second, for which only graphs with positions have to wait.
+    from crawlers.graphs.analysis import analyse
+    from crawlers.graphs.maps.communities import communities
+
     ids = graph.ids
     if layout.size not in [column.name for column in graph.columns]:
         graph = ExtendedGraph(graph, analyse(graph, (layout.size,)))
@@ -108,7 +109,7 @@ def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
     elif layout.colour == HOST:
         hosts = {row[0]: host_of(row[1]) for row in graph.nodes()}
         graph = ExtendedGraph(graph, {Column(HOST, "string"): hosts.__getitem__})
-    return _drawn(graph, layout, dict(zip(ids, force_layout(len(ids), edges), strict=True)))
+    return _drawn(graph, layout, _places(graph, edges))
 
 
 def host_of(label: str) -> str:
@@ -128,8 +129,12 @@ def ranked(groups: Iterable[Value]) -> list[str]:
 
 def positions(graph: Graph) -> dict[int, tuple[float, float]] | None:
     """Return the positions of the nodes of *graph* by id; None if it is too large."""
-    if (edges := _inner_edges(graph)) is None:
-        return None
+    return None if (edges := _inner_edges(graph)) is None else _places(graph, edges)
+
+
+def _places(graph: Graph, edges: NDArray[np.int64]) -> dict[int, tuple[float, float]]:
+    from crawlers.graphs.maps.force_layout import force_layout
+
     return dict(zip(graph.ids, force_layout(len(graph.ids), edges), strict=True))
 
 

@@ -6,8 +6,10 @@ nodes are counted while the edges are read. Nothing here knows the source of a g
 
 from __future__ import annotations
 
+import shutil
 from array import array
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from crawlers.files.cells import Value
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 ColumnType = Literal["integer", "long", "double", "boolean", "string"]
 Row = tuple[int, str, *tuple[Value, ...]]  # id, label, then one value for each column
 
+COPY_BYTES = 1 << 20
 EDGES_AT_ONCE = 4096  # keeps the text of a page with a million links below 0.5 MB
 CACHED_EDGES = 500_000  # 8 MB
 
@@ -131,35 +134,33 @@ class CachedGraph:
         self.columns = graph.columns
         self.ids = graph.ids
         self._graph = graph
-        self._is_cached = False
-        self._ends: list[tuple[int, int]] = []  # source, and the end of its edges in the arrays
-        self._targets, self._weights = array("q"), array("q")
+        self._links: tuple[array[int], array[int], array[int]] | None = None
 
     def nodes(self) -> Iterator[Row]:
         return self._graph.nodes()
 
     def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
-        return self._cached_edges() if self._is_cached else self._read_edges()
-
-    def _cached_edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
+        if self._links is None:
+            yield from self._read_edges()
+            return
+        sources, ends, pairs = self._links
         start = 0
-        for source, end in self._ends:
-            yield source, list(zip(self._targets[start:end], self._weights[start:end], strict=True))
+        for source, end in zip(sources, ends, strict=True):
+            yield source, list(zip(pairs[start:end:2], pairs[start + 1 : end : 2], strict=True))
             start = end
 
     def _read_edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
-        ends, targets, weights = [], array("q"), array("q")
+        sources, ends, pairs = array("q"), array("q"), array("q")  # the pairs of all sources, one after the other
         is_small = True
-        for source, its in self._graph.edges():
-            is_small = is_small and len(targets) + len(its) <= CACHED_EDGES
+        for source, targets in self._graph.edges():
+            is_small = is_small and len(pairs) + 2 * len(targets) <= 2 * CACHED_EDGES
             if is_small:
-                targets.extend([target for target, _ in its])
-                weights.extend([weight for _, weight in its])
-                ends.append((source, len(targets)))
-            yield source, its
+                pairs.extend(chain.from_iterable(targets))
+                sources.append(source)
+                ends.append(len(pairs))
+            yield source, targets
         if is_small:
-            self._ends, self._targets, self._weights = ends, targets, weights
-            self._is_cached = True
+            self._links = sources, ends, pairs
 
 
 def edge_places(graph: Graph, most: int) -> NDArray[np.int64] | None:
@@ -198,6 +199,12 @@ def write_edges(graph: Graph, out: IO[bytes], around: tuple[str, str, str, str])
             out.write("".join([f"{head}{target}{after}{weight}{end}" for target, weight in some]).encode())
         count += len(targets)
     return count
+
+
+def copy_edges(edges: IO[bytes], out: IO[bytes]) -> None:
+    """Append *edges*, which were written before the nodes, to *out*."""
+    edges.seek(0)
+    shutil.copyfileobj(edges, out, COPY_BYTES)
 
 
 def write_lines(lines: Iterable[str], out: IO[bytes]) -> int:

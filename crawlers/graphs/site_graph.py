@@ -7,17 +7,14 @@ on the order in which pages arrived.
 
 from __future__ import annotations
 
-import json
 from array import array
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from sqlalchemy import text
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node, State
 from crawlers.store.reading.queries import site_has_crossings
 from crawlers.store.reading.redirect_chains import final_target
-from crawlers.store.streaming import streamed
+from crawlers.store.streaming import execute, streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,12 +44,10 @@ _LEFT = f"""
 _EXTERNAL = """
     SELECT e.page_id, count(DISTINCT e.url_id) FROM page p JOIN external_link e ON e.page_id = p.id
     WHERE p.site_id = :site GROUP BY e.page_id"""
-_AMONG = {
-    "sqlite": "IN (SELECT value FROM json_each(:ids))",
-    "postgresql": "= ANY(CAST(:ids AS bigint[]))",
-}
-_LINKS = "SELECT source_id, target_id, count FROM link WHERE source_id "
-_CROSS_SITE = "SELECT id FROM page WHERE site_id <> :site AND id "
+_LINKS = "SELECT source_id, target_id, count FROM link WHERE source_id {ids}"
+_CROSSINGS = """
+    SELECT l.source_id, l.target_id FROM link l JOIN page t ON t.id = l.target_id
+    WHERE l.source_id {ids} AND t.site_id <> :site"""
 
 
 class LinkCounts(NamedTuple):
@@ -169,10 +164,10 @@ class SiteGraph:
         place_of, node_of, first, inlinks = self._place_of, self._nodes, counts.first, counts.inlinks
         weights: dict[int, dict[int, int]] = {node: {} for node in nodes}
         left: dict[int, set[int]] = {}
-        others: dict[int, set[int]] = {}  # pages without a node -> nodes that link to them
-        links = self._among(_LINKS, [page for node in nodes for page in self._members(node)], connection)
+        pages = [page for node in nodes for page in self._members(node)]
         last_id, source_place, source = None, 0, 0
-        for source_id, target_id, count in links:
+        # Rows of the driver, because those of SQLAlchemy would double the time.
+        for source_id, target_id, count in execute(connection, _LINKS, ids=pages).cursor.fetchall():
             if source_id == target_id:
                 continue
             if source_id != last_id:
@@ -189,26 +184,17 @@ class SiteGraph:
                 target = self._moved.get(target_id, source)
                 if target_id in self._left:
                     left.setdefault(source, set()).add(self._left[target_id])
-                elif self._has_crossings and target_id not in self._moved:
-                    others.setdefault(target_id, set()).add(source)
             if target != source:  # links within a node do not count
                 targets[target] = targets.get(target, 0) + count
-        if others:
-            for (page_id,) in self._among(_CROSS_SITE, list(others), connection, site=self.site_id):
-                for source in others[page_id]:
-                    left.setdefault(source, set()).add(page_id)
+        if self._has_crossings:
+            for source_id, target_id in execute(connection, _CROSSINGS, ids=pages, site=self.site_id):
+                left.setdefault(node_of[place_of[source_id]], set()).add(target_id)
         for node, targets in weights.items():
             for target in targets:
                 counts.in_degree[target] += 1
             counts.out_degree[node] = len(targets)
             counts.outward[node] = len(left.get(node, ()))
             yield node, [(target, targets[target]) for target in sorted(targets)]
-
-    def _among(self, statement: str, ids: list[int], connection: Connection, **values: int) -> Any:
-        dialect = connection.dialect.name
-        listed = json.dumps(ids) if dialect == "sqlite" else ids
-        # Rows of the driver, because those of SQLAlchemy would double the time of an export.
-        return connection.execute(text(statement + _AMONG[dialect]), {"ids": listed, **values}).cursor.fetchall()
 
     def nodes(self) -> Iterator[Node]:
         counts = self.link_counts()

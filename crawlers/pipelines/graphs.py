@@ -15,11 +15,8 @@ from scrapy.exceptions import NotConfigured
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.files.parquet_files import check_parquet
 from crawlers.files.writable import check_folder
-from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
-from crawlers.graphs.export import no_graph_of
-from crawlers.graphs.files import PARQUET
+from crawlers.graphs.files import PARQUET, ResultFiles
 from crawlers.graphs.looks import graph_layout
-from crawlers.reports.site_results import ResultFiles, write_site_results
 from crawlers.spiders.base import SiteSpider
 from crawlers.store.reading.queries import NamedCrawl, sites_of
 
@@ -65,6 +62,11 @@ class GraphPipeline:
         return pipeline
 
     def _write(self, database: Database, crawl: NamedCrawl) -> Iterator[Path]:
+        # What only writes files is imported when files are written.
+        from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
+        from crawlers.graphs.export import no_graph_of
+        from crawlers.reports.site_results import write_site_results
+
         folder, sites = owner_of(self._crawler).result_folder(), sites_of(database, crawl.id)
         if self._has_dataset:
             dataset = folder / DATASET

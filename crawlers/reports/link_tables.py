@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from crawlers.files.cells import Value
+    from crawlers.graphs.site_graph import SiteGraph
     from crawlers.store.database import Database
 
 EXTERNAL_COLUMNS = ("url", "host", "first_page", "anchor", "pages", "links")
@@ -53,15 +54,15 @@ _BAD = f"""
     ORDER BY b.raw {{c}}, p.level, p.url {{c}}, b.reason {{c}}"""  # noqa: S608 - a constant of ours
 
 
-def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
+def broken_link_rows(database: Database, graph: SiteGraph) -> Iterator[list[Value]]:
     """Yield the rows of the report `broken-links`, by target: first links to URLs, then links that are no URLs."""
     with database.read() as connection:
-        ends = broken_ends(connection, site_id)
+        ends = broken_ends(connection, graph.site_id)
         problems = problems_of(connection, ends, ends)
-        for target_id, *of_page in streamed(connection, _HOLDERS, site=site_id, ids=ends):
+        for target_id, *of_page in streamed(connection, _HOLDERS, site=graph.site_id, ids=ends):
             url, status, reason = problems[target_id]
             yield [url, status, sentence(reason), *of_page]
-        for raw, reason, *of_page in streamed(connection, _BAD, site=site_id):
+        for raw, reason, *of_page in streamed(connection, _BAD, site=graph.site_id):
             yield [raw, None, sentence(reason), *of_page]
 
 
@@ -71,9 +72,9 @@ _REDIRECTS = f"""
     ORDER BY url {{c}}"""  # noqa: S608 - constants of ours
 
 
-def redirect_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
+def redirect_rows(database: Database, graph: SiteGraph) -> Iterator[list[Value]]:
     """Yield the rows of the report `redirects`, by URL."""
     with database.read() as connection, database.read() as lookups:
-        for pages in batches(streamed(connection, _REDIRECTS, site=site_id)):
+        for pages in batches(streamed(connection, _REDIRECTS, site=graph.site_id)):
             for *cells, problem, level, chain in redirect_cells(lookups, pages):
                 yield [*cells, sentence(problem), level, chain]

@@ -24,11 +24,11 @@ from crawlers.store.reading.importance import totals_of
 from crawlers.store.reading.queries import sites_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from crawlers.files.cells import Value
-    from crawlers.graphs.looks import GraphLayout
+    from crawlers.graphs.files import ResultFiles
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import CrawledSite, NamedCrawl
 
@@ -47,31 +47,12 @@ class ResultTable(NamedTuple):
 
 TABLES = {
     "pages": ResultTable(page_table.COLUMNS, "URL", page_table.page_rows),
-    BROKEN_LINKS: ResultTable(
-        [column.name for column in BrokenLinks.columns],
-        "broken link",
-        lambda database, graph: broken_link_rows(database, graph.site_id),
-    ),
-    "redirects": ResultTable(
-        [column.name for column in Redirects.columns],
-        "redirect",
-        lambda database, graph: redirect_rows(database, graph.site_id),
-    ),
+    BROKEN_LINKS: ResultTable([column.name for column in BrokenLinks.columns], "broken link", broken_link_rows),
+    "redirects": ResultTable([column.name for column in Redirects.columns], "redirect", redirect_rows),
     EXTERNAL: ResultTable(
-        EXTERNAL_COLUMNS,
-        "external URL",
-        lambda database, graph: external_rows(database, [graph.site_id]),
+        EXTERNAL_COLUMNS, "external URL", lambda database, graph: external_rows(database, [graph.site_id])
     ),
 }
-
-
-class ResultFiles(NamedTuple):
-    """Which files are written: formats and measures of graphs, names of TABLES."""
-
-    formats: Sequence[str]
-    measures: Sequence[str]
-    layout: GraphLayout | None
-    tables: Collection[str]
 
 
 class WrittenFile(NamedTuple):

@@ -11,8 +11,8 @@ from crawlers.graphs.comparison.crawl_changes import CHANGES, link_changes, page
 from crawlers.graphs.comparison.seen_times import iso_time
 from crawlers.graphs.looks import Look, positions
 from crawlers.graphs.maps.map_colours import STATUS_COLOURS, node_size
-from crawlers.graphs.model import Column, GraphSize, write_lines
-from crawlers.graphs.writers.gexf import VIZ, copy_edges, head, node_lines
+from crawlers.graphs.model import Column, GraphSize
+from crawlers.graphs.writers.gexf import write_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +129,4 @@ def write_compared(graph: ComparedGraph, out: IO[bytes], edges: IO[bytes]) -> Gr
         assert isinstance(in_degree, int)
         return Look(STATUS_COLOURS[str(of_node["change"])], node_size(in_degree), places.get(number))
 
-    write_lines(head(graph, VIZ, EDGE_COLUMNS), out)
-    node_count = write_lines(node_lines(graph, look), out)
-    copy_edges(edges, out)
-    return GraphSize(node_count, count)
+    return GraphSize(write_document(graph, out, edges, look, EDGE_COLUMNS), count)

@@ -85,7 +85,8 @@ def _snapshot(database: Database) -> Iterator[Connection]:
 
 
 def _batches(connection: Connection, statement: str, first: int, last: int) -> Iterator[Sequence[Any]]:
-    return execute(connection.execution_options(yield_per=ROWS_AT_ONCE), statement, first=first, last=last).partitions()
+    rows = execute(connection.execution_options(yield_per=ROWS_AT_ONCE), statement, first=first, last=last)
+    return rows.partitions(ROWS_AT_ONCE)  # without the number, those of SQLite have one row
 
 
 def _partitions(urls: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

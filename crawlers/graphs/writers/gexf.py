@@ -16,12 +16,11 @@ References
 
 from __future__ import annotations
 
-import shutil
 from typing import IO, TYPE_CHECKING
 from xml.sax import saxutils
 
 from crawlers.files.cells import cell, clean
-from crawlers.graphs.model import GraphSize, write_edges, write_lines
+from crawlers.graphs.model import GraphSize, copy_edges, write_edges, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +36,6 @@ HEAD = (
 )
 VIZ = ' xmlns:viz="http://gexf.net/1.3/viz"'
 EDGE = ('<edge source="', '" target="', '" weight="', '"/>\n')
-COPY_BYTES = 1 << 20
 
 # A parser turns the last three into spaces in an attribute, and a bare \r into \n anywhere.
 _ESCAPES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
@@ -59,22 +57,26 @@ def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], look: Callable[[R
     A value of None omits the attribute of that node. *look* returns how a node is drawn.
     """
     edge_count = write_edges(graph, edges, EDGE)
-    write_lines(head(graph, VIZ if look is not None else ""), out)
-    node_count = write_lines(node_lines(graph, look), out)
-    copy_edges(edges, out)
-    return GraphSize(node_count, edge_count)
+    return GraphSize(write_document(graph, out, edges, look), edge_count)
 
 
-def copy_edges(edges: IO[bytes], out: IO[bytes]) -> None:
-    """Append *edges*, which were written before the nodes, and end the file."""
+def write_document(
+    graph: Graph,
+    out: IO[bytes],
+    edges: IO[bytes],
+    look: Callable[[Row], Look] | None,
+    edge_columns: Sequence[Column] = (),
+) -> int:
+    """Write all but the edges, which *edges* has, and return the number of nodes; edges have the *edge_columns*."""
+    write_lines(_head(graph, VIZ if look is not None else "", edge_columns), out)
+    node_count = write_lines(_node_lines(graph, look), out)
     write_lines(["</nodes>", "<edges>"], out)
-    edges.seek(0)
-    shutil.copyfileobj(edges, out, COPY_BYTES)
+    copy_edges(edges, out)
     write_lines(["</edges>", "</graph>", "</gexf>"], out)
+    return node_count
 
 
-def head(graph: Graph, viz: str, edge_columns: Sequence[Column] = ()) -> Iterator[str]:
-    """Yield the lines before the nodes; *viz* is `VIZ` or empty, *edge_columns* are the attributes of edges."""
+def _head(graph: Graph, viz: str, edge_columns: Sequence[Column]) -> Iterator[str]:
     yield HEAD.format(viz=viz)
     yield "<meta>"
     yield "<creator>crawlers</creator>"
@@ -94,8 +96,7 @@ def head(graph: Graph, viz: str, edge_columns: Sequence[Column] = ()) -> Iterato
     yield "<nodes>"
 
 
-def node_lines(graph: Graph, look: Callable[[Row], Look] | None) -> Iterator[str]:
-    """Yield one line for each node of *graph*."""
+def _node_lines(graph: Graph, look: Callable[[Row], Look] | None) -> Iterator[str]:
     openings = [f'<attvalue for="{escape(column.name)}" value="' for column in graph.columns]
     for row in graph.nodes():
         number, label, *values = row

@@ -9,11 +9,10 @@ References
 
 from __future__ import annotations
 
-import shutil
 from typing import IO, TYPE_CHECKING
 
-from crawlers.graphs.model import GraphSize, write_edges, write_lines
-from crawlers.graphs.writers.gexf import COPY_BYTES, attribute_texts, escape
+from crawlers.graphs.model import GraphSize, copy_edges, write_edges, write_lines
+from crawlers.graphs.writers.gexf import attribute_texts, escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +38,7 @@ def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes]) -> GraphSize:
     edge_count = write_edges(graph, edges, EDGE)
     write_lines(_head(graph), out)
     node_count = write_lines(_nodes(graph), out)
-    edges.seek(0)
-    shutil.copyfileobj(edges, out, COPY_BYTES)
+    copy_edges(edges, out)
     write_lines(["</graph>", "</graphml>"], out)
     return GraphSize(node_count, edge_count)
 

@@ -149,5 +149,5 @@ def _pages(database: Database, crawl_id: int) -> Iterator[list[tuple[int, dict[s
     )
     with database.read() as connection:
         rows = connection.execution_options(yield_per=PAGES_AT_ONCE).execute(statement)
-        for some in rows.partitions():
+        for some in rows.partitions(PAGES_AT_ONCE):
             yield [(page_id, json.loads(terms)) for page_id, terms in some]

@@ -102,7 +102,7 @@ def _remove(database: Database, name: str, table: Table, where: ColumnElement[bo
         database.read() as reading,
         closing(reading.execute(select(*columns).where(where), execution_options=streamed)) as rows,
     ):
-        for number, keys in enumerate(rows.partitions()):
+        for number, keys in enumerate(rows.partitions(ROWS_AT_ONCE)):
             if number:
                 time.sleep(PAUSE_S)
             with _idle(database, name) as connection:

@@ -4,7 +4,8 @@ import networkx
 import pytest
 from sqlalchemy import update
 
-from crawlers.reports.site_results import ResultFiles, write_site_results
+from crawlers.graphs.files import ResultFiles
+from crawlers.reports.site_results import write_site_results
 from crawlers.store.reading.queries import crawl_numbered, sites_of
 from crawlers.store.schema.tables import page
 from tests.support.scored_store import A, B, Linked, store

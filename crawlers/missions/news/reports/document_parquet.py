@@ -51,7 +51,7 @@ def write_documents(database: Database, crawl_id: int, path: Path) -> int:
 
     def groups() -> Iterator[list[list[Any]]]:
         nonlocal number
-        for part in rows.partitions():
+        for part in rows.partitions(BATCH_ROWS):
             number += len(part)
             yield [[_value(column.type, row[place]) for row in part] for place, column in enumerate(COLUMNS)]
 

@@ -22,6 +22,7 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
         crawl.document(f"/{number}", 100.0 + number, **(full if number == 4 else {}))
     path = tmp_path / "documents.parquet"
     assert write_documents(sqlite, crawl.id, path) == 5
+    assert parquet.ParquetFile(path).num_row_groups == 3
     table = parquet.read_table(path)
     assert table.column_names == [column.name for column in COLUMNS]
     rows = table.to_pylist()
