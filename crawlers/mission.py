@@ -32,6 +32,8 @@ class Mission:
     gives: frozenset[str] = frozenset()  # what orders may need, in words
     orders: Mapping[str, OwnOrder] = field(default_factory=dict)
     instead: Mapping[str, str] = field(default_factory=dict)  # what to do instead of using an order, by its name
+    #: What is recorded like a setting and can't change, and the function that says how two values of it differ.
+    fixed: Mapping[str, str] = field(default_factory=dict)
     reports: Sequence[str] = ()  # modules with reports
     pictures: Sequence[str] = ()  # modules with pictures
     summary: str = ""  # a function of a crawl, see `crawl_summary`

@@ -98,15 +98,15 @@ class PageRecording:
             if attempts > 1:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
                 page = replace(page, state=state)
-        reward = self.session.rewards.of(lease.site_id, page)
-        if reward.amount:
-            self.stats.inc_value("harvest/reward", int(reward.amount))
-        if page.state is State.DONE:
-            if keys := reward.keys or self.sites.new_parts(lease, page):
-                page = replace(page, content_signature=signature_with(page.content_signature, keys))
-            self.session.frontier.gate(lease.site_id).relax()
-            self.sites.observe(lease, page)
         decision = self.policy.decide(lease, page, now)
+        if decision.reward.amount:
+            self.stats.inc_value("harvest/reward", int(decision.reward.amount))
+        if page.state is State.DONE:
+            if keys := decision.reward.keys or self.sites.new_parts(lease, page):
+                signature = signature_with(page.content_signature, keys)
+                decision = replace(decision, page=replace(decision.page, content_signature=signature))
+            self.session.frontier.gate(lease.site_id).relax()
+            self.sites.observe(lease, decision.page)
         page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site
         is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
         page = self.sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
@@ -114,7 +114,7 @@ class PageRecording:
             decision = replace(decision, page=page)
         if home is not None:
             decision.changes.add(home)
-        new, page = self.session.frontier.acknowledge(lease, decision, now, reward)
+        new, page = self.session.frontier.acknowledge(lease, decision, now)
         if page.state is not State.REJECTED:
             self.rounds.ended += 1
         if self.session.frontier.is_drained(lease.site_id):

@@ -5,13 +5,12 @@ All mistakes that the user can make are found here, before the first request and
 
 from __future__ import annotations
 
-import json
 import logging
 import platform
 import sys
 from asyncio import wrap_future
 from contextlib import suppress
-from dataclasses import astuple, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +29,6 @@ from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
 from crawlers.inputs.rule_settings import chosen_order, chosen_patience, chosen_rule, registry_entry
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
-from crawlers.missions.extlinks.rewards import Rewards
-from crawlers.missions.topic.topics import TOPIC
 from crawlers.options import RECORDED
 from crawlers.plurals import counted, plural
 from crawlers.ranking.page_orders import LEARNING
@@ -66,7 +63,6 @@ if TYPE_CHECKING:
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
-    from crawlers.missions.topic.topic_file import TopicSpec
     from crawlers.store.reading.page_selection import StoredSelection
     from crawlers.store.writing.change_set import ChangeSet
     from crawlers.store.writing.pulls import Pull
@@ -78,8 +74,7 @@ logger = logging.getLogger(__name__)
 LEAST_SILENCE_S = 2.0  # of a busy server that runs
 PULLS_PER_HEARTBEAT = 10_000  # that a rule learns before a round; they take some 0.1 s
 MOST_SITES = 100_000  # of a crawl; links to further ones are stored as external links
-# Known URLs in memory for each one that waits in memory, and for each external URL there that was rewarded:
-URLS_PER_WAITING_URL, URLS_PER_REWARDED_URL = 120, 12
+URLS_PER_WAITING_URL = 120  # known URLs in memory for each one that waits in memory
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
 
 
@@ -118,8 +113,7 @@ class CrawlSession:
         patience = chosen_patience(settings)
         check_order(settings.get("ORDER"), mission, rule)
         make_order = partial(chosen_order, settings, mission.gives, revisits=mission.revisits)
-        reward = registry_entry(REWARDS, "REWARD", settings.get("REWARD"))
-        counts_rewards = mission.counts_rewards
+        registry_entry(REWARDS, "REWARD", settings.get("REWARD"))  # a wrong one is refused also where it has no effect
         self._settings = settings
         self.most_sites = MOST_SITES
         self._leader_of = mission.leader_of
@@ -176,19 +170,13 @@ class CrawlSession:
                     rule,
                     mission.page_budget,
                     patience,
-                    records=counts_rewards or mission.page_budget > 0 or mission.topic is not None,
+                    records=mission.has_rewards or mission.page_budget > 0,
                     worker_id=self.row.worker_id,
                 ),
                 reason_against=reason_against,
                 cache_urls=cache_urls,
                 head_urls=max(1, cache_urls // URLS_PER_WAITING_URL),
                 is_divided=self.members.is_divided and scores is not None,
-            )
-            self.rewards = Rewards(
-                reward if counts_rewards else None,
-                self.database,
-                self.writer,
-                cache_keys=max(1, cache_urls // URLS_PER_REWARDED_URL),
             )
         except BaseException as error:
             self.close_all()
@@ -219,8 +207,7 @@ class CrawlSession:
         names = RECORDED if learns_links else [name for name in RECORDED if name != LINK_PRIOR]
         settings = {name: self._settings.get(name) for name in names} | recorded(self.options)
         settings["PAGE_BUDGET"] = mission.page_budget
-        if mission.topic is not None:
-            settings |= {TOPIC: _summary(mission.topic), "SCOPE": mission.topic.scope, "REWARD": "similarity"}
+        settings |= mission.recorded
         return {
             "versions": {
                 "crawlers": __version__,
@@ -402,8 +389,3 @@ def _opened(url: str, silence_s: float, rejoins: int | None) -> Database:
         if rejoins is None:
             raise
         raise StoreError(f"crawl {rejoins} can't be joined: {error}") from error
-
-
-def _summary(topic: TopicSpec) -> str:
-    """Return the parts of *topic* on which scores depend, as one text."""
-    return json.dumps([topic.keywords, topic.examples, astuple(topic.weights), topic.language], sort_keys=True)

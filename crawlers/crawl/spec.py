@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.errors import ConfigError
 from crawlers.inputs.rule_settings import needs_of
 from crawlers.mission import missions
-from crawlers.ranking.page_orders import LEARNING, REWARDS
+from crawlers.ranking.page_orders import LEARNING
 from crawlers.urls.resolution import site_of
 from crawlers.urls.site_addresses import SiteAddresses
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.items import QueueSlot, SiteLimits
-    from crawlers.missions.topic.topic_file import TopicSpec
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.scope import Scope
 
@@ -34,17 +33,14 @@ class CrawlSpec:
     addresses: SiteAddresses = field(default_factory=SiteAddresses)  # filled by the crawl, as it opens its sites
     gives: Mapping[str, Any] = field(default_factory=dict)  # what orders may need, by the words for it
     start_slot: QueueSlot | None = None  # of the start URLs and roots, under an order with slots
-    topic: TopicSpec | None = None
+    has_rewards: bool = False  # of pages, from which the site rule learns
+    recorded: Mapping[str, Any] = field(default_factory=dict)  # with the settings of the crawl
+    named: Sequence[str] = ()  # further URLs that the user gave, and that are no sites or roots
     page_budget: int = 0
     can_be_shared: bool = False  # several workers may work on it
     revisits: bool = False  # whether an order may fetch pages again
     reads_sitemaps: bool = False  # to compare them with the pages of its sites
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
-
-    @property
-    def counts_rewards(self) -> bool:
-        """Whether each page has a REWARD, from which the site rule learns."""
-        return REWARDS in self.gives
 
     @property
     def root_sites(self) -> list[str]:
@@ -54,10 +50,9 @@ class CrawlSpec:
 
     @property
     def seeds(self) -> list[str]:
-        """The URLs that the user gave: sites with their aliases, roots, and the examples of a topic."""
-        examples = self.topic.examples if self.topic is not None else ()
+        """The URLs that the user gave: sites with their aliases, roots, and others."""
         addresses = (address for limits in self.sites for address in (limits.site, *limits.aliases))
-        return [*addresses, *self.roots, *(url for url in examples if "://" in url)]
+        return [*addresses, *self.roots, *self.named]
 
     def keeping(self) -> Callable[[SiteRow], bool] | None:
         """Return a test for the unlisted sites of earlier runs that stay in the crawl; None if none do.

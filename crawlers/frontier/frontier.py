@@ -353,7 +353,7 @@ class QueuedFrontier:
 
     # Ending leases --------------------------------------------------------------------------------
 
-    def acknowledge(self, lease: Lease, decision: Decision, now: float, reward: Reward = NO_REWARD) -> tuple[int, Page]:
+    def acknowledge(self, lease: Lease, decision: Decision, now: float) -> tuple[int, Page]:
         """End the lease with its results: the page, its links, its reward.
 
         If the page redirects to another variant of its own URL, that variant is queued instead. Returns the number of
@@ -375,7 +375,7 @@ class QueuedFrontier:
         else:
             self.schedule.postpone(site, self._entry(lease)._replace(attempts=0, queue=REVISIT), decision.revisit_at)
         if requested:
-            self._end_pull(site, lease, reward, now, changes)
+            self._end_pull(site, lease, decision.reward, now, changes)
         else:
             self.budget.cancel_pull(site, lease)
         if self._learning is not None:

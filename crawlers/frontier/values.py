@@ -178,6 +178,7 @@ class Decision:
     page: Page  # as it is to be stored
     # Under an order with slots, by key: those of its links that are new; known ones that still wait are moved there.
     slots: Mapping[int, QueueSlot] = field(default_factory=dict)
+    reward: Reward = NO_REWARD
     revisit_at: float | None = None  # None: no scheduled revisit
     records_changes: bool = True  # keep the differences to the previous visit; of polls only new links matter
     changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, committed with the page

@@ -13,6 +13,8 @@ from crawlers.spiders.base import HOSTS_FILE, NAME_SITES, SiteSpider, read_hosts
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.items import SiteLimits
 
@@ -32,10 +34,14 @@ class ExtLinksSpider(SiteSpider):
     }
 
     def crawl_spec(self) -> CrawlSpec:
-        # Each page has a REWARD, from which the site rule learns.
         from crawlers.ranking.page_orders import REWARDS
 
-        return replace(super().crawl_spec(), gives={REWARDS: True})
+        return replace(super().crawl_spec(), gives={REWARDS: True}, has_rewards=True)
+
+    def crawl_policy(self, session: CrawlSession) -> CrawlPolicy:
+        from crawlers.missions.extlinks.rewards import rewards_of
+
+        return rewards_of(session, self.settings)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:

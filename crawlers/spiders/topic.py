@@ -79,10 +79,19 @@ class TopicSpider(SiteSpider):
         self._settings = settings
 
     def crawl_spec(self) -> CrawlSpec:
+        from crawlers.missions.topic.topics import TOPIC_SETTING
+
         spec = super().crawl_spec()
         budget = spec.page_budget or self._spec.budget or 0
-        gives = {TOPIC: self._spec.weights}
-        return replace(spec, roots=self._spec.roots, gives=gives, topic=self._spec, page_budget=budget)
+        return replace(
+            spec,
+            roots=self._spec.roots,
+            gives={TOPIC: self._spec.weights},
+            has_rewards=True,
+            recorded={TOPIC_SETTING: self._spec.summary, "SCOPE": self._spec.scope, "REWARD": "similarity"},
+            named=[url for url in self._spec.examples if "://" in url],
+            page_budget=budget,
+        )
 
     def crawl_policy(self, session: CrawlSession) -> TopicPolicy:
         from crawlers.missions.topic.topic_policy import TopicPolicy

@@ -107,8 +107,6 @@ class SiteClaims:
 
     def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
         self.sites.open(row, now, start)
-        if not row.is_new:
-            self.session.rewards.recall(row.id)
 
     @property
     def are_all_open(self) -> bool:
@@ -224,7 +222,6 @@ class SiteClaims:
             self.trials.forget_site(site_id)
             self.homes.forget_site(site_id)
             self.sitemaps.forget_site(site_id)
-            self.session.rewards.forget(site_id)
             self.sites.close(site_id)
         self.policy.close_sites(its)
         given = changes[SiteRelease]

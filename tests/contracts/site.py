@@ -16,7 +16,7 @@ def target_on(site_id, path):
 def acknowledge(frontier, lease, state=State.DONE, now=NOW, *, reward=0.0, **page):
     """End *lease*; *page* are further fields of the page."""
     result = Page(lease.id, lease.url, lease.level, state, **page)
-    return frontier.acknowledge(lease, Decision(result), now, Reward(reward))
+    return frontier.acknowledge(lease, Decision(result, reward=Reward(reward)), now)
 
 
 class Site:

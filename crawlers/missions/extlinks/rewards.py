@@ -4,44 +4,61 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.values import NO_REWARD, Reward
+from crawlers.bandits.reward_kinds import REWARDS
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.frontier.values import NO_REWARD, Decision, Reward
 from crawlers.items import Page, State
 from crawlers.store.writing.pulls import counted
 from crawlers.store.writing.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
     from crawlers.bandits.reward_kinds import RewardKind
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.frontier.values import Lease
+    from crawlers.inputs.setting_values import SettingValues
     from crawlers.store.database import Database
+    from crawlers.store.sites.site_rows import SiteRow
     from crawlers.store.writing.writer import Writer
 
+URLS_PER_KEY = 12  # known URLs in memory for each external URL there that was rewarded
 
-class Rewards:
-    """The rewards of one run. That of a page of a topic crawl is its similarity; of others, without a *reward*, 0.
+
+def rewards_of(session: CrawlSession, settings: SettingValues) -> Rewards:
+    """Return the policy of a crawl."""
+    keys = max(1, settings.getint("FRONTIER_CACHE_URLS") // URLS_PER_KEY)
+    return Rewards(REWARDS[settings.get("REWARD")], session.database, session.writer, cache_keys=keys)
+
+
+class Rewards(CrawlPolicy):
+    """The policy of external links: each page has a *reward*.
 
     *cache_keys* bounds the keys in memory; other keys are looked up in the store.
     """
 
-    def __init__(self, reward: RewardKind | None, database: Database, writer: Writer, *, cache_keys: int) -> None:
+    def __init__(self, reward: RewardKind, database: Database, writer: Writer, *, cache_keys: int) -> None:
         self._reward = reward
         self._database = database
         self._recalled: set[int] = set()  # sites of which the store may have keys that were never in memory
         self._paid: Uncommitted[int, set[int]] = Uncommitted(writer, max(cache_keys // 2, 1))  # by site
 
-    def recall(self, site_id: int) -> None:
-        """Look up the keys of a site from now on, because pages of it were rewarded before it was opened."""
-        self._recalled.add(site_id)
+    def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        """Look up the keys of sites whose pages may have been rewarded before these were opened."""
+        return lambda now: self._recalled.update(row.id for row in rows if not row.is_new)
 
-    def forget(self, site_id: int) -> None:
-        """Forget the keys of a site that was closed."""
-        self._recalled.discard(site_id)
-        self._paid.young.pop(site_id, None)
-        self._paid.old.pop(site_id, None)
+    def close_sites(self, site_ids: Collection[int]) -> None:
+        for site_id in site_ids:
+            self._recalled.discard(site_id)
+            self._paid.young.pop(site_id, None)
+            self._paid.old.pop(site_id, None)
+
+    def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        return Decision(page, reward=self.of(lease.site_id, page))
 
     def of(self, site_id: int, page: Page) -> Reward:
         """Return the reward of *page*. The caller must submit its keys, which count as rewarded now."""
-        if page.similarity is not None and page.state is State.DONE:
-            return Reward(page.similarity)
-        if self._reward is None or page.state is not State.DONE or not page.external:
+        if page.state is not State.DONE or not page.external:
             return NO_REWARD
         keys = self._reward.keys(link for link, _ in page.external)
         if not self._reward.only_new:

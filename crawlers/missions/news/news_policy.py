@@ -267,7 +267,7 @@ class NewsPolicy(CrawlPolicy):
         self._warn_of_feed(lease, page, news)
         self._polls.warn(now)
         self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
-        return Decision(page, slots, revisit_at, records_changes=not is_poll, changes=changes)
+        return Decision(page, slots, revisit_at=revisit_at, records_changes=not is_poll, changes=changes)
 
     def _announced_by(self, lease: Lease, page: Page) -> Sequence[Announced]:
         """Return the items of a feed; or the target of an announced page that redirects."""

@@ -13,6 +13,7 @@ MISSION = Mission(
     gives=frozenset({TOPIC}),
     orders={"topic": OwnOrder(TOPIC, "topic_orders:topic")},
     instead={"learnt": "write strategy: learnt in its file"},
+    fixed={"TOPIC": "topics:topic_change"},
     reports=("topic_report",),
     pictures=("topic_pictures",),
     summary="topic_summary:topic_summary",

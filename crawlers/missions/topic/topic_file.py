@@ -25,7 +25,8 @@ budget: 2000                    # pages to read (default: PAGE_BUDGET)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import yaml
@@ -64,6 +65,11 @@ class TopicSpec:
     scope: str  # like the setting SCOPE: sites, all, or comma-separated domains
     language: str
     budget: int | None  # pages; None = not given in the file
+
+    @property
+    def summary(self) -> str:
+        """What scores depend on, as one text."""
+        return json.dumps([self.keywords, self.examples, astuple(self.weights), self.language], sort_keys=True)
 
 
 def read_topic(path: str) -> TopicSpec:

@@ -6,6 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlers.crawl.policy import CrawlPolicy
+from crawlers.frontier.values import Decision, Reward
+from crawlers.items import State
 from crawlers.missions.topic import topics
 from crawlers.missions.topic.page_analysis import PageAnalyzer
 from crawlers.missions.topic.topics import read_pages
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Mapping, Sequence
 
+    from crawlers.frontier.values import Lease
+    from crawlers.items import Page
     from crawlers.missions.topic.terms import Terms
     from crawlers.store.database import Database
     from crawlers.store.writing.writer import Writer
@@ -41,6 +45,12 @@ class TopicPolicy(CrawlPolicy):
     def is_ready(self) -> bool:
         """Whether the topic is known."""
         return self.analyzer is not None
+
+    def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        """Reward pages by their similarity."""
+        if page.similarity is None or page.state is not State.DONE:
+            return Decision(page)
+        return Decision(page, reward=Reward(page.similarity))
 
     def determine_topic(self, keywords: Mapping[str, float], examples: Sequence[Counter[str]]) -> None:
         """Determine and store the topic of the crawl; raises `ConfigError` if it has no terms."""

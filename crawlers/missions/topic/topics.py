@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 TERMS = "TOPIC_TERMS"  # the topic's vector, stored like a setting of the crawl
-TOPIC = "TOPIC"  # the topic as given, in short form, stored like a setting; the last item is its language
+TOPIC_SETTING = "TOPIC"  # the topic as given, in short form, stored like a setting; the last item is its language
 
 
 def topic_terms(crawl_id: int, terms: Mapping[str, float]) -> SettingRow:
@@ -40,13 +40,13 @@ def terms_of(database: Database, crawl_id: int) -> dict[str, float] | None:
 
 def language_of(database: Database, crawl_id: int) -> str:
     """Return the language of a crawl's topic, for `Terms`."""
-    text = database.scalar(setting_of(crawl_id, TOPIC))
+    text = database.scalar(setting_of(crawl_id, TOPIC_SETTING))
     return AUTO if text is None else str(json.loads(text)[-1])
 
 
 def weights_of(connection: Connection, crawl_id: int) -> Weights | None:
     """Return the weights of the scores of a topic crawl; None if the crawl has no topic."""
-    text = connection.scalar(setting_of(crawl_id, TOPIC))
+    text = connection.scalar(setting_of(crawl_id, TOPIC_SETTING))
     return None if text is None else Weights(*json.loads(text)[2])
 
 
@@ -67,7 +67,7 @@ def _strategy(weights: Sequence[float]) -> str:
 
 def forget_topic(connection: Connection, crawl_id: int) -> None:
     """Allow a crawl that has not read a page yet to continue with another topic."""
-    its = (crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC)
+    its = (crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC_SETTING)
     connection.execute(delete(crawler_setting).where(*its))
 
 

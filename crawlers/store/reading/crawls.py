@@ -18,7 +18,7 @@ from sqlalchemy import delete, insert, select, update
 from crawlers import __version__
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.missions.topic.topics import TOPIC, topic_change
+from crawlers.mission import mission_named
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.store.database import lock_name
 from crawlers.store.locks import is_free
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from crawlers.store.sites.site_rows import SiteRow
 
 # The stored pages and rewards depend on these settings, so a crawl can't change them when it is resumed.
-FIXED_SETTINGS = ("LINK_TAGS", "ORDER", "REWARD", "LINK_PRIOR", TOPIC)
+FIXED_SETTINGS = ("LINK_TAGS", "ORDER", "REWARD", "LINK_PRIOR")
 URL_SETTINGS = "URL_"  # the beginning of the names of settings on which the keys of URLs depend, so they are fixed, too
 SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `StoredSelection`
 GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
@@ -172,15 +172,16 @@ def _resume(connection: Connection, crawl_id: int, command: Command) -> float | 
     """
     check_mission(connection, crawl_id, command)
     ended_at = connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar()
-    stored = recorded(connection, crawl_id)
+    stored, mission = recorded(connection, crawl_id), mission_named(command.mission)
     settings = {setting: str(value) for setting, value in command.settings.items()}
     for setting, today in settings.items():
         before = stored.get(setting, today)
         is_of_keys = setting.startswith(URL_SETTINGS) and setting not in SELECTION_SETTINGS
-        if _meaning(setting, before) != _meaning(setting, today) and (setting in FIXED_SETTINGS or is_of_keys):
+        is_fixed = setting in FIXED_SETTINGS or is_of_keys or setting in mission.fixed
+        if is_fixed and _meaning(setting, before) != _meaning(setting, today):
             known_by = f"{setting}={today}", f"{setting}={before}"
-            if setting == TOPIC:  # its value is long, and users do not set it
-                known_by = topic_change(before, today)
+            if setting in mission.fixed:  # its value is long, and users do not set it
+                known_by = mission.part(mission.fixed[setting])(before, today)
             raise ConfigError(
                 f"{known_by[0]}: the unfinished crawl {command.name} began with {known_by[1]}; give "
                 "the same, or begin another crawl: -s CRAWL=another"

@@ -13,7 +13,6 @@ from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.missions.news import ARTICLES as NEWS_ARTICLES
 from crawlers.missions.topic import TOPIC as A_TOPIC
-from crawlers.missions.topic.topic_file import TopicSpec
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.page_orders import REWARDS as NEW_LINKS
 from crawlers.spiders.news import NewsSpider
@@ -23,7 +22,6 @@ from tests.support.opened_crawl import SITE, project_settings
 from tests.support.orders import ORDER_NAMES
 
 WEIGHTS = STRATEGIES["anchor"]
-TOPIC = TopicSpec({"unicode": 1.0}, (), (f"{SITE}/",), WEIGHTS, "sites", "en", None)
 SCOPE = Scope("sites", [SITE])
 # By mission: the fields of its specification, and the orders that it can't meet, each with what is missing.
 ARTICLES, REWARDS = "whether they look like articles", "rewards of pages"
@@ -31,7 +29,7 @@ MISSIONS = {
     "sitegraph": ({}, {"learnt": REWARDS, "topic": "a topic"}),
     "extlinks": ({"gives": {NEW_LINKS: True}}, {"topic": "a topic"}),
     "broad": ({"scope": SCOPE, "revisits": True}, {"learnt": REWARDS, "topic": "a topic"}),
-    "topic": ({"scope": SCOPE, "gives": {A_TOPIC: WEIGHTS}, "topic": TOPIC}, {"learnt": REWARDS}),
+    "topic": ({"scope": SCOPE, "gives": {A_TOPIC: WEIGHTS}}, {"learnt": REWARDS}),
 }
 for _, missing in MISSIONS.values():
     missing |= {"fit": ARTICLES, "fit*opic": ARTICLES}

@@ -9,7 +9,6 @@ from sqlalchemy import update
 
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.items import ExternalLink, SiteLimits
-from crawlers.ranking.page_orders import REWARDS
 from crawlers.store.schema.tables import site
 from crawlers.store.sites.site_opening import SiteList, open_sites
 from crawlers.store.sites.site_rows import SiteRow
@@ -84,13 +83,12 @@ def test_site_that_is_to_be_given_up_does_not_wait_for_its_trial(crawl):
 
 def test_site_that_is_given_up_is_forgotten(begin):
     policy, settings = Noting(), {"WORKER_DEADLINE_SECONDS": 30.0}
-    mission = {"sites": [SiteLimits(site) for site in SITES[:2]], "can_be_shared": True, "gives": {REWARDS: True}}
+    mission = {"sites": [SiteLimits(site) for site in SITES[:2]], "can_be_shared": True}
     one = begin(policy, mission, **settings)
     for _ in SITES[:2]:
         read(one, one.lease())
     both = {row.id for row in one.crawl.sites.rows}
-    parts = (one.crawl.session.rewards._paid.young, one.crawl.trials._responding)
-    assert [set(part) for part in parts] == [both, both]
+    assert set(one.crawl.trials._responding) == both
     one.crawl.homes._moving.update(dict.fromkeys(both, "http://www.test"))
     two = begin(None, mission, **settings)
     for _ in range(2):
@@ -99,7 +97,7 @@ def test_site_that_is_given_up_is_forgotten(begin):
     kept = {row.id for row in one.crawl.sites.rows}
     assert len(kept) == 1
     assert set(policy.closed) == both - kept
-    for part in (*parts, one.crawl.homes._moving):
+    for part in (one.crawl.trials._responding, one.crawl.homes._moving):
         assert set(part) == kept
 
 

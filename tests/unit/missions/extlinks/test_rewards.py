@@ -8,6 +8,7 @@ from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.items import ExternalLink, Page, State
 from crawlers.missions.extlinks.rewards import Rewards
 from crawlers.store.schema.tables import CountedKeyRow
+from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.writer import Writer
 
@@ -17,6 +18,10 @@ def writer(database):
     writer = Writer(database)
     yield writer
     writer.close()
+
+
+def known(site_id):
+    return SiteRow(site_id, "http://a.test", 1, None, 0.0)
 
 
 def page(*keys, state=State.DONE):
@@ -46,14 +51,14 @@ def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_key
             writer.flush()
             rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys)
             for site_id in paid:
-                rewards.recall(site_id)
+                rewards.load_sites([known(site_id)])(0.0)
 
 
 def test_site_that_was_closed_and_opened_again_pays_as_if_it_had_stayed_open(database, writer):
     rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100)
     writer.submit(ChangeSet(*(CountedKeyRow(1, key) for key in rewards.of(1, page(1, 2)).keys)))
-    rewards.forget(1)
+    rewards.close_sites([1])
     writer.submit(ChangeSet(CountedKeyRow(1, 3)))  # by another process
     writer.flush()
-    rewards.recall(1)
+    rewards.load_sites([known(1)])(0.0)
     assert rewards.of(1, page(1, 2, 3, 4)) == (1.0, {4})
