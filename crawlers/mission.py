@@ -34,6 +34,7 @@ class Mission:
     instead: Mapping[str, str] = field(default_factory=dict)  # what to do instead of using an order, by its name
     #: What is recorded like a setting and can't change, and the function that says how two values of it differ.
     fixed: Mapping[str, str] = field(default_factory=dict)
+    schema: str = ""  # the module with its tables
     reports: Sequence[str] = ()  # modules with reports
     pictures: Sequence[str] = ()  # modules with pictures
     summary: str = ""  # a function of a crawl, see `crawl_summary`

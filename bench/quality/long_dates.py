@@ -16,7 +16,7 @@ import dateparser
 from babel.dates import format_date
 
 from bench.quality.month_names import forget_locales
-from crawlers.missions.news.dates.date_notations import read_date
+from crawlers.sites.date_notations import read_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Makes crawlers/missions/news/dates/month_names.json from the data of CLDR that Babel brings with it.
+"""Makes crawlers/sites/month_names.json from the data of CLDR that Babel brings with it.
 
     python -m bench.quality.month_names
 
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from babel import Locale, localedata
 from babel.languages import get_official_languages
 
-from crawlers.missions.news.dates import month_names
-from crawlers.missions.news.dates.month_names import TABLE, folded, name_key
+from crawlers.sites import month_names
+from crawlers.sites.month_names import TABLE, folded, name_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

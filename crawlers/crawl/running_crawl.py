@@ -24,12 +24,12 @@ from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.inputs.render_settings import RenderedSites
 from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
-from crawlers.missions.news.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.pages.retries import RetryPolicy, robots_rests
 from crawlers.pages.robots_groups import is_unreachable
 from crawlers.plurals import counted
 from crawlers.reasons import Reason
 from crawlers.sites.robots_token import robots_token
+from crawlers.sites.sitemaps import sitemaps_of_robots
 from crawlers.store.reading.page_selection import StoredSelection
 from crawlers.store.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
 from crawlers.store.sites.site_rows import networks_of_seeds

@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from crawlers.errors import BadUrl
-from crawlers.missions.news.feeds.feed_discovery import sitemaps_of_robots
-from crawlers.missions.news.feeds.feed_reader import read_feed
 from crawlers.reasons import Reason
 from crawlers.sites.feed_items import MAX_ITEMS
+from crawlers.sites.sitemaps import sitemaps_of_robots
 from crawlers.store.reading.queries import sitemaps_of
 from crawlers.store.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
 from crawlers.store.writing.change_set import ChangeSet
@@ -268,6 +267,8 @@ class SiteSitemaps:
         return await self.session.reader.run(partial(self._content, site_id, response, self.session.clock()))
 
     def _content(self, site_id: int, response: WebResponse, now: float) -> SitemapContent:
+        from crawlers.sites.feed_reader import read_feed  # which few crawls need
+
         row = self.sites.row(site_id)
         here = self.session.addresses.of_site(resolve(f"{row.site}/", "", self.session.options)).site
         found = read_feed(response.body, response.url, response.content_type, now)

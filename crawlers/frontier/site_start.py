@@ -92,7 +92,7 @@ def _with_scores(
     revived: Mapping[int, Sequence[QueueEntry]] = {}
     limit = queue_limit(head_urls, QUEUES)
     if scores.takes_hints:
-        due = store.due(scores.table, scores.visits, sites)
+        due = store.due(scores.table, sites)
     if not scores.is_shared:  # what is stored of others is relative to totals that have changed
         revived = _revived(store, unscored)
         best = store.best_of(scores.table, [one for one in sites if one not in unscored or one in revived], limit)

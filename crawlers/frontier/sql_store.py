@@ -15,7 +15,8 @@ from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.store.reader_threads import is_in_event_loop
-from crawlers.store.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
+from crawlers.store.schema.rows import VISITS
+from crawlers.store.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, metadata, page
 from crawlers.store.streaming import AMONG
 from crawlers.store.writing.pulls import downloads_of_site
 from crawlers.store.writing.reserved_ids import ReservedIds
@@ -260,8 +261,9 @@ class SqlFrontierStore:
         statement = _UNSCORED.format(table=table, of_sites=among)
         return [Mismatch(*row) for row in self._read(statement, crawl=self.crawl_id, **of_sites)]
 
-    def due(self, table: str, visits: str, site_ids: Collection[int]) -> dict[int, list[Retry]]:
-        """Return the pages of each of these sites that have a scheduled revisit, whose times the table *visits* has."""
+    def due(self, table: str, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        """Return the pages of each of these sites that have a scheduled revisit."""
+        visits = metadata.tables[table].info[VISITS]
         return _by_site(self._read_of(_DUE.format(table=table, visits=visits, among="{among}"), site_ids))
 
     def parts(self) -> dict[int, StoredPart]:

@@ -11,10 +11,11 @@ from sqlalchemy import select
 
 from crawlers.items import LinkPlace, State
 from crawlers.lab.simulation.topic_replay import FetchOutcome
+from crawlers.missions.topic.topic_tables import relevance, topic_page
 from crawlers.missions.topic.vectors import DocumentFrequencies
 from crawlers.ranking.link_features import link_features
 from crawlers.store.reading.redirect_chains import final_target, redirects_of
-from crawlers.store.schema.score_tables import link_text, relevance, topic_page
+from crawlers.store.schema.score_tables import link_text
 from crawlers.store.schema.tables import link, link_context, page, site
 from crawlers.urls.resolution import site_of
 

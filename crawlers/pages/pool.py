@@ -1,6 +1,6 @@
 """Worker processes for pure functions of bytes that are too slow for the reactor, or may crash.
 
-A worker is a Python process (`worker` of a mission) that reads calls from its standard input and writes results
+A worker is a Python process (`pool_worker`) that reads calls from its standard input and writes results
 to its standard output. So nothing is forked, the main script is not imported again, and a worker ends when the crawler
 ends in any way, because its input is closed. A worker that takes too long, or dies, affects only the page it is
 processing.
@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-from crawlers.missions.news.article.worker import LENGTH, MEMORY, RAISED
+from crawlers.pages.pool_worker import LENGTH, MEMORY, RAISED
 from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,16 +46,21 @@ def environment() -> dict[str, str]:
 
 
 class ExtractionPool:
-    """Runs functions in up to *processes* workers, each for at most *timeout_s*; within one running event loop."""
+    """Runs functions in up to *processes* workers, each for at most *timeout_s*; within one running event loop.
 
-    def __init__(self, processes: int, timeout_s: float, memory_bytes: int = MEMORY_BYTES) -> None:
+    Workers import *modules* when they start.
+    """
+
+    def __init__(
+        self, processes: int, timeout_s: float, memory_bytes: int = MEMORY_BYTES, modules: Sequence[str] = ()
+    ) -> None:
         self._timeout_s = timeout_s
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # of active owners
         self._strikes: Counter[str] = Counter()  # consecutive pages of an owner that took too long
         self._killers: set[str] = set()  # owners whose latest page killed all of its processes
         self._repeating = asyncio.Lock()  # of calls whose worker died
         self._taking = asyncio.Lock()  # of those who wait for workers, in their order
-        self._workers = [_Worker(memory_bytes) for _ in range(processes)]
+        self._workers = [_Worker(memory_bytes, modules) for _ in range(processes)]
         self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()  # warm workers first
         for worker in self._workers:
             self._idle.put_nowait(worker)
@@ -135,8 +140,8 @@ def _too_slow(timeout_s: float) -> str:
 class _Worker:
     """One process, replaced when it dies and after a number of tasks."""
 
-    def __init__(self, memory_bytes: int) -> None:
-        self._memory_bytes = memory_bytes
+    def __init__(self, memory_bytes: int, modules: Sequence[str]) -> None:
+        self._arguments = str(memory_bytes), *modules
         self._process: asyncio.subprocess.Process | None = None
         self._tasks = 0
         self._is_closed = False
@@ -182,7 +187,7 @@ class _Worker:
         if self._is_closed:
             raise OSError("the pool is closed")
         process = self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "crawlers.missions.news.article.worker", str(self._memory_bytes)),
+            *(sys.executable, "-m", "crawlers.pages.pool_worker", *self._arguments),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=environment(),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import BadUrl
-from crawlers.missions.news.dates.date_notations import seconds_of
 from crawlers.pages.link_context import collapse
+from crawlers.sites.date_notations import seconds_of
 from crawlers.urls.resolution import absolute, parsed
 
 if TYPE_CHECKING:

@@ -37,6 +37,7 @@ FEED_EXTENSIONS = frozenset(["atom", "gz", "json", "rdf", "rss", "txt", "xml"]) 
 DOCUMENT = "crawlers.pipelines.document_items.Document"  # the items that feeds contain
 
 EXTRACTION_TIMEOUT_S = 30.0  # of a page, which occupies a process for as long
+EXTRACTION_MODULES = tuple(f"crawlers.missions.news.article.{name}" for name in ("article_reader", "news_reader"))
 
 
 class NewsSpider(SiteSpider):
@@ -93,7 +94,9 @@ class NewsSpider(SiteSpider):
         self.scope = Scope.of_hosts(hosts, [limits.site for limits in self.site_limits])
         self._leaders = SourceLeaders(self._sources)
         self._settings = settings
-        self._pool = ExtractionPool(settings.getint("EXTRACTION_PROCESSES"), EXTRACTION_TIMEOUT_S)
+        self._pool = ExtractionPool(
+            settings.getint("EXTRACTION_PROCESSES"), EXTRACTION_TIMEOUT_S, modules=EXTRACTION_MODULES
+        )
 
     def crawl_spec(self) -> CrawlSpec:
         # Home pages and feeds come before all articles.

@@ -23,9 +23,9 @@ from sqlalchemy import case, false, func, insert, select, text, update
 
 from crawlers.errors import ClaimsLost
 from crawlers.items import State
-from crawlers.missions.news.stored.news_tables import poll
 from crawlers.ranking.page_scores import REVISIT
-from crawlers.store.schema.score_tables import importance, news_score, order_totals
+from crawlers.store.schema.rows import VISITS
+from crawlers.store.schema.score_tables import REVISITED, order_totals
 from crawlers.store.schema.tables import crawl, page, pull, site, worker
 from crawlers.store.streaming import among
 from crawlers.store.writing.pulls import Pull
@@ -268,17 +268,19 @@ def ask(connection: Connection, crawl_id: int, control: str | None, reason: str 
 def has_work(of: FromClause, ends_after: float | None = None) -> ColumnElement[bool]:
     """Return whether something of a site waits: a page, revisit or message, or the start URL of a new one.
 
-    Polls that are due after *ends_after*, if that is given, do not count.
+    Revisits that are due after *ends_after*, if that is given, do not count.
     """
     pages = select(page.c.id).where(page.c.site_id == of.c.id)
     messages = select(message.c.id).where(message.c.crawl_id == of.c.crawl_id, message.c.site_id == of.c.id)
-    revisits = select(importance.c.page_id).where(importance.c.site_id == of.c.id, importance.c.queue == REVISIT)
-    polls = select(news_score.c.page_id).where(news_score.c.site_id == of.c.id, news_score.c.queue == REVISIT)
-    if ends_after is not None:
-        is_later = (poll.c.page_id == news_score.c.page_id) & (poll.c.due_at > ends_after)
-        polls = polls.where(~select(poll.c.page_id).where(is_later).exists())
-    waits = pages.where(page.c.state == int(State.WAITING)).exists() | ~pages.exists()
-    return waits | messages.exists() | revisits.exists() | polls.exists()
+    waits = pages.where(page.c.state == int(State.WAITING)).exists() | ~pages.exists() | messages.exists()
+    for scores in REVISITED:
+        revisits = select(scores.c.page_id).where(scores.c.site_id == of.c.id, scores.c.queue == REVISIT)
+        if ends_after is not None and VISITS in scores.info:
+            visits = scores.metadata.tables[scores.info[VISITS]]
+            is_later = (visits.c.page_id == scores.c.page_id) & (visits.c.due_at > ends_after)
+            revisits = revisits.where(~select(visits.c.page_id).where(is_later).exists())
+        waits |= revisits.exists()
+    return waits
 
 
 def _free_sources(crawl_id: int, *, idle: bool) -> Select[Any]:

@@ -9,9 +9,8 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from crawlers.missions.news.plan.news_orders import by_fit
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
-from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.missions.news.stored.news_tables import PollRow, news_score
 from crawlers.ranking.page_scores import OTHER
-from crawlers.store.schema.score_tables import news_score
 from crawlers.store.writing.change_set import ChangeSet
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import pending_of

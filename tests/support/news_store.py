@@ -3,8 +3,7 @@
 from sqlalchemy import select
 
 from crawlers.items import State
-from crawlers.missions.news.stored.news_tables import DocumentRow, DocumentVersionRow, PollRow, document
-from crawlers.store.schema.score_tables import NewsScoreRow
+from crawlers.missions.news.stored.news_tables import DocumentRow, DocumentVersionRow, NewsScoreRow, PollRow, document
 from crawlers.urls.keys import url_key
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
 

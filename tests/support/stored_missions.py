@@ -5,6 +5,7 @@ import json
 from sqlalchemy import insert, select
 
 from crawlers.missions.news.stored import news_tables as news
+from crawlers.missions.topic import topic_tables
 from crawlers.ranking.opic import OPICTotals
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.store.schema import score_tables as scores
@@ -34,7 +35,7 @@ def add_mission_rows(database, crawl_id, name):
             for number, one in enumerate(of_site[100:112])
             for row in (
                 _poll(number, one.id, one.site_id),
-                scores.NewsScoreRow(one.id, one.site_id, REVISIT if number else -1, 0.0, 0.0, 0.0),
+                news.NewsScoreRow(one.id, one.site_id, REVISIT if number else -1, 0.0, 0.0, 0.0),
             )
         ),
         *(
@@ -43,8 +44,8 @@ def add_mission_rows(database, crawl_id, name):
         ),
         news.RaisedAlarm(crawl_id, "silent source", name, "no new article for 4 days; check whether", 9.0),
         news.EndedAlarm(2, 8.0),
-        *(scores.TopicPageRow(one.id, number % 7 / 7, "{}") for number, one in enumerate(of_site[:40])),
-        *(scores.RelevanceRow(one.id, one.site_id, -1, 0.5, 0.25, 1, -2.0) for one in of_site[:20]),
+        *(topic_tables.TopicPageRow(one.id, number % 7 / 7, "{}") for number, one in enumerate(of_site[:40])),
+        *(topic_tables.RelevanceRow(one.id, one.site_id, -1, 0.5, 0.25, 1, -2.0) for one in of_site[:20]),
         *(
             scores.ImportanceRow(one.id, one.site_id, 1, 0.0, number / 10, 1.0, 50.0, 0)
             for number, one in enumerate(of_site[:9])

@@ -15,6 +15,7 @@ MISSION = Mission(
         "fit": OwnOrder(ARTICLES, "plan.news_orders:fit"),
         "fit*opic": OwnOrder(ARTICLES, "plan.news_orders:fit_opic"),
     },
+    schema="stored.news_tables",
     reports=("reports.document_list", "reports.news_reports"),
     pictures=("reports.news_pictures",),
     summary="reports.news_summary:news_summary",

@@ -14,6 +14,7 @@ MISSION = Mission(
     orders={"topic": OwnOrder(TOPIC, "topic_orders:topic")},
     instead={"learnt": "write strategy: learnt in its file"},
     fixed={"TOPIC": "topics:topic_change"},
+    schema="topic_tables",
     reports=("topic_report",),
     pictures=("topic_pictures",),
     summary="topic_summary:topic_summary",

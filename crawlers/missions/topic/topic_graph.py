@@ -12,11 +12,11 @@ import numpy as np
 from sqlalchemy import select
 
 from crawlers.graphs.model import Column
+from crawlers.missions.topic.topic_tables import topic_page
 from crawlers.missions.topic.topics import DECIMALS, most_similar_first
 from crawlers.plurals import counted
 from crawlers.ranking.link_ranks import hits
 from crawlers.store.reading.redirect_chains import final_target, redirects_of
-from crawlers.store.schema.score_tables import topic_page
 from crawlers.store.schema.tables import link, page
 
 if TYPE_CHECKING:

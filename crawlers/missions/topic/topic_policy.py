@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from crawlers.frontier.values import Decision, Reward
 from crawlers.items import State
 from crawlers.missions.topic import topics
 from crawlers.missions.topic.page_analysis import PageAnalyzer
+from crawlers.missions.topic.topic_tables import TopicPageRow
 from crawlers.missions.topic.topics import read_pages
 from crawlers.missions.topic.vectors import Topic, topic_of
 from crawlers.store.writing.change_set import ChangeSet
@@ -47,10 +49,11 @@ class TopicPolicy(CrawlPolicy):
         return self.analyzer is not None
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
-        """Reward pages by their similarity."""
-        if page.similarity is None or page.state is not State.DONE:
+        """Reward pages by their similarity, and keep their terms."""
+        if page.analysis is None or page.similarity is None or page.state is not State.DONE:
             return Decision(page)
-        return Decision(page, reward=Reward(page.similarity))
+        row = TopicPageRow(page.id, page.similarity, json.dumps(page.analysis.terms, ensure_ascii=False))
+        return Decision(page, reward=Reward(page.similarity), changes=ChangeSet(row))
 
     def determine_topic(self, keywords: Mapping[str, float], examples: Sequence[Counter[str]]) -> None:
         """Determine and store the topic of the crawl; raises `ConfigError` if it has no terms."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, true
 
+from crawlers.missions.topic.topic_tables import relevance, topic_page
 from crawlers.missions.topic.vectors import distance_relevance
 from crawlers.reports.catalogue.conditions import TOPIC, Filters, is_wanted_site, of_page
 from crawlers.reports.catalogue.index_walk import PLACES, in_order, place_of, value_steps
@@ -15,7 +16,6 @@ from crawlers.reports.catalogue.page_reports import LEVEL, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import Group, Report, Row, Step, rows_of
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.ranked_tables import write_ranked
-from crawlers.store.schema.score_tables import relevance, topic_page
 from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:

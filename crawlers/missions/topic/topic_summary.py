@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.missions.topic.topic_tables import topic_page
 from crawlers.missions.topic.topics import most_similar_first
 from crawlers.reports.catalogue.renderers import cut
 from crawlers.reports.crawl_summary import REASON_CHARS, MissionSummary, pages_summary
-from crawlers.store.schema.score_tables import topic_page
 from crawlers.store.schema.tables import page
 
 if TYPE_CHECKING:

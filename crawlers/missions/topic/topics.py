@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, collate, delete, select, update
 
 from crawlers.missions.topic.terms import AUTO
+from crawlers.missions.topic.topic_tables import topic_page
 from crawlers.missions.topic.vectors import STRATEGIES, DocumentFrequencies, Topic, Weights
 from crawlers.store.reading.crawl_settings import setting_of
-from crawlers.store.schema.score_tables import topic_page
 from crawlers.store.schema.tables import SettingRow, crawler_setting, page, site
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from crawlers.store.database import lock_name
 from crawlers.store.locks import is_free
 from crawlers.store.reading.crawl_settings import record, recorded, setting_of
 from crawlers.store.reading.page_selection import reselect
-from crawlers.store.schema.score_tables import importance, news_score
+from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import SettingRow, crawl, link_anchor, page, site
 from crawlers.store.sites.site_opening import open_sites
 from crawlers.store.sites.site_rows import find_sites, site_rows
@@ -216,7 +216,7 @@ def is_waiting(database: Database, crawl_id: int) -> bool:
     """Return whether any URL of the crawl waits, or its revisit, including those of sites that the host list omits."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     waits = [select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING))]
-    for scores in (importance, news_score):
+    for scores in REVISITED:
         waits.append(select(scores.c.page_id).where(scores.c.site_id.in_(of_crawl), scores.c.queue == REVISIT))
     return any(database.rows(query.limit(1)) for query in waits)
 

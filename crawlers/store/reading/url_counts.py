@@ -10,11 +10,11 @@ from collections import defaultdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import ColumnElement, case, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select, true
 
 from crawlers.items import State
-from crawlers.missions.news.stored.news_tables import feed
-from crawlers.store.schema.tables import page, site
+from crawlers.store.schema.rows import NAMED
+from crawlers.store.schema.tables import metadata, page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -91,7 +91,8 @@ def has_reason(column: ColumnElement[Any], codes: Iterable[Reason]) -> ColumnEle
 def is_vain_guess(guesses: Sequence[str]) -> ColumnElement[bool]:
     """Return whether a page, joined with its site, is at one of the paths *guesses*, and nothing was there."""
     is_guess = or_(*(page.c.url == site.c.site + path for path in guesses))
-    return page.c.state.in_(ENDED) & is_guess & ~exists().where(feed.c.url == page.c.url)
+    named = [~exists().where(one.c.url == page.c.url) for one in metadata.tables.values() if NAMED in one.info]
+    return and_(page.c.state.in_(ENDED), is_guess, *named)
 
 
 class UrlCounts(NamedTuple):

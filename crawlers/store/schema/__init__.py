@@ -6,9 +6,13 @@ its documentation. Whoever changes a table, or the meaning of what it holds, rai
 Other kinds of writes, for example an UPDATE of some columns, are row types declared with `rows.writes`.
 """
 
-from crawlers.missions.news.stored import news_tables
+from crawlers.mission import missions
 from crawlers.store.schema import score_tables, sitemap_tables
 from crawlers.store.schema.tables import metadata
 from crawlers.workers import message_tables
 
-__all__ = ["message_tables", "metadata", "news_tables", "score_tables", "sitemap_tables"]
+__all__ = ["message_tables", "metadata", "score_tables", "sitemap_tables"]
+
+for mission in missions().values():
+    if mission.schema:
+        mission.part(mission.schema)

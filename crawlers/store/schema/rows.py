@@ -50,7 +50,9 @@ Name = Annotated[str, String()]
 Hash = Annotated[str, String(32)]  # 128 bits, hexadecimal
 WholeFloat = Annotated[float, BigInteger()]  # an integer that Python code uses as a float
 
-ABOUT = "about"  # what `Table.info` says a table holds
+# What `Table.info` says of a table: what it holds; whether its rows are deleted with their seed, `seed_id`; whether
+# people or sites named the addresses in its column `url`; and of an order, the table with the times of its visits.
+ABOUT, OF_SEED, NAMED, VISITS = "about", "of_seed", "named", "visits"
 
 # What columns of these names mean in all tables that don't say otherwise.
 MEANINGS = {

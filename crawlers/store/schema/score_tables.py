@@ -11,6 +11,7 @@ from crawlers.store.schema.rows import (
     INSERT,
     INSERT_NEW,
     UPSERT,
+    VISITS,
     BigInt,
     Hash,
     Row,
@@ -50,16 +51,24 @@ class LinkChangeRow(NamedTuple):
 link_change = table("link_change", metadata, LinkChangeRow, INSERT, key=3, sqlite_with_rowid=False)
 
 SCORE_ROWS: dict[str, type[Any]] = {}  # the row types of the orders, by table name
+REVISITED: list[Table] = []  # the tables of orders by which pages are fetched again
 
 
-def score_table(name: str, kind: type[Row]) -> Table:
+def score_table(name: str, kind: type[Row], *, revisits: bool = True, visits: str | None = None) -> Table:
     """Return the table of an order's pages: the queue and score of each page, and the values behind it.
 
     The first fields of *kind* are the same for all orders: `page_id`; `site_id`; `queue`, where 0 = never fetched,
     1 = waits for a revisit, -1 = neither; `score`, as of its last increase: the page with the highest score of a queue
     is next.
+
+    If pages are fetched again at times that the mission says, the table *visits* has these: `due_at`, and `polled_at`
+    of the visit before.
     """
     made = table(name, metadata, kind, UPSERT, key=1)
+    if visits is not None:
+        made.info[VISITS] = visits
+    if revisits:
+        REVISITED.append(made)
     Index(f"{name}_waiting", made.c.site_id, made.c.queue, made.c.score.desc(), made.c.page_id)
     SCORE_ROWS[name] = kind
     return made
@@ -79,48 +88,6 @@ class ImportanceRow(NamedTuple):
 
 
 importance = score_table("importance", ImportanceRow)
-
-
-class RelevanceRow(NamedTuple):
-    """The values of a topic crawl."""
-
-    page_id: RowId
-    site_id: int
-    queue: SmallInt
-    score: float
-    anchor: Annotated[float, "R_a: the best of the links to it"]
-    level: Annotated[int, "clicks from the roots; R_d = 1 / (level + 1)"]
-    rank: Annotated[float, "logarithm of its TimelyRank"]
-
-
-relevance = score_table("relevance", RelevanceRow)
-
-
-class NewsScoreRow(NamedTuple):
-    """The values of a news crawl."""
-
-    page_id: RowId
-    site_id: int
-    queue: Annotated[SmallInt, "as elsewhere, and 2: archives; 3: fits a rule; 4: announced; 5: lists"]
-    score: float
-    value: Annotated[float, "queue 4: publication or discovery; others: factor of the score"]
-    opic: Annotated[float, "OPIC that the pages that link to it passed on"]
-
-
-news_score = score_table("news_score", NewsScoreRow)
-
-
-class TopicPageRow(NamedTuple):
-    """The terms of a page of a topic crawl."""
-
-    page_id: RowId
-    similarity: Annotated[float, "cosine to the topic, by the pages read so far; at the end, by all"]
-    terms: Annotated[str, "JSON: occurrences of each term"]
-
-
-topic_page = table(
-    "topic_page", metadata, TopicPageRow, UPSERT, Index("topic_page_similarity", "similarity", "page_id"), key=1
-)
 
 
 class LinkTextRow(NamedTuple):

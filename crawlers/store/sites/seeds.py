@@ -13,8 +13,8 @@ from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, SiteLimits
-from crawlers.missions.news.stored.news_tables import feed
-from crawlers.store.schema.tables import external_link, external_url, page, seed, site
+from crawlers.store.schema.rows import OF_SEED
+from crawlers.store.schema.tables import external_link, external_url, metadata, page, seed, site
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -62,14 +62,16 @@ def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[
 
 
 def remove_seeds(database: Database, numbers: Collection[int]) -> None:
-    """Delete the seeds with these *numbers* and their feeds, and nothing else."""
+    """Delete the seeds with these *numbers*, with what missions know of them, such as feeds, and nothing else."""
     with database.write() as connection:
         delete_seeds(connection, seed.c.id.in_(numbers))
 
 
 def delete_seeds(connection: Connection, which: ColumnElement[bool]) -> None:
-    """Delete these seeds, and their feeds, because the number of a seed may be used again."""
-    connection.execute(delete(feed).where(feed.c.seed_id.in_(select(seed.c.id).where(which))))
+    """Delete these seeds, and what missions know of them, because the number of a seed may be used again."""
+    for table in metadata.tables.values():
+        if OF_SEED in table.info:
+            connection.execute(delete(table).where(table.c.seed_id.in_(select(seed.c.id).where(which))))
     connection.execute(delete(seed).where(which))
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from crawlers.items import State
 from crawlers.store.reading.page_selection import move_level_limit
-from crawlers.store.schema.score_tables import importance, news_score
+from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import DiscoveredSeed, DiscoveredSite, page, seed, site
 from crawlers.store.sites.site_rows import ROBOTS, find_sites, own_homes
 from crawlers.store.streaming import among
@@ -103,7 +103,7 @@ def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
     """Queue the home page of an unavailable site again, as if it had never been requested."""
     ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
     again = update(page).where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
-    for scores in (importance, news_score):  # a page whose revisit is scheduled there is not queued twice
+    for scores in REVISITED:  # a page whose revisit is scheduled there is not queued twice
         returns = select(scores.c.page_id).where(scores.c.site_id == site_id, scores.c.queue >= 0)
         again = again.where(page.c.id.not_in(returns))
     waits = again.values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)

@@ -14,7 +14,8 @@ from crawlers.pages.error_classes import OF_NETWORK, error_class
 from crawlers.pages.robots_groups import SERVER_ERROR, TOO_MANY_REQUESTS, UNREACHABLE
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
-from crawlers.store.schema.score_tables import news_score
+from crawlers.store.schema.rows import VISITS
+from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import page, seed_host, site, worker
 from crawlers.store.streaming import among
 from crawlers.workers.workers import ACTIVE
@@ -178,9 +179,9 @@ def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
     """Return the number of excluded sites with waiting URLs or scheduled revisits, and the number of these URLs."""
     left = (site.c.crawl_id == crawl_id) & ~site.c.is_open
     waits = select(page.c.site_id).where(page.c.state == int(State.WAITING))
-    returns = select(news_score.c.site_id).where(news_score.c.queue == REVISIT)
+    returns = [select(one.c.site_id).where(one.c.queue == REVISIT) for one in REVISITED if VISITS in one.info]
     counts: Counter[int] = Counter()
-    for urls in (waits, returns):
+    for urls in (waits, *returns):
         of = urls.selected_columns[0]
         counted = urls.join(site, site.c.id == of).where(left).group_by(of).add_columns(func.count())
         for site_id, number in database.rows(counted):

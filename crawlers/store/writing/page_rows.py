@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from crawlers.items import State
-from crawlers.store.schema.score_tables import LinkTextRow, TopicPageRow
+from crawlers.store.schema.score_tables import LinkTextRow
 from crawlers.store.schema.tables import (
     BadLinkRow,
     EndedPage,
@@ -73,11 +72,10 @@ def add_external_rows(changes: ChangeSet, page_id: int, links: Iterable[tuple[Ex
 def add_analysis_rows(
     changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]
 ) -> dict[int, list[int]]:
-    """Add the terms of a page and the texts of its links; *ids* are the numbers of the linked pages by URL key.
+    """Add the texts of the links of a page; *ids* are the numbers of the linked pages by URL key.
 
     Returns the numbers of the texts of the other links, by key.
     """
-    changes.add(TopicPageRow(page.id, page.similarity or 0.0, json.dumps(analysis.terms, ensure_ascii=False)))
     others: dict[int, list[int]] = {}
     for key, *texts in analysis.link_texts:
         context_id = _context_id(texts)

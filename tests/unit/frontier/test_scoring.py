@@ -8,10 +8,11 @@ from sqlalchemy import update
 from crawlers.frontier.scoring import Scoring
 from crawlers.items import State
 from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topic_tables import RelevanceRow
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.opic import OPIC
 from crawlers.ranking.page_scores import GONE
-from crawlers.store.schema.score_tables import ImportanceRow, OrderTotalsRow, RelevanceRow
+from crawlers.store.schema.score_tables import ImportanceRow, OrderTotalsRow
 from crawlers.store.schema.tables import page
 from crawlers.store.writing.change_set import ChangeSet
 from tests.support.frontier_engine import Engine

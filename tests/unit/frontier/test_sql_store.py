@@ -11,9 +11,9 @@ from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITI
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import QueueEntry, Retry
 from crawlers.items import State
-from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
 from crawlers.ranking.page_scores import GONE, OTHER, REVISIT
-from crawlers.store.schema.score_tables import NewsScoreRow, OrderTotalsRow
+from crawlers.store.schema.score_tables import OrderTotalsRow
 from crawlers.store.schema.tables import NewPage, PullRow, UnchangedPage, WaitingPage
 from crawlers.store.streaming import AMONG
 from crawlers.store.writing.change_set import ChangeSet
@@ -23,7 +23,6 @@ from tests.support.stored_rows import begin, ended_page
 pytestmark = pytest.mark.both_stores
 
 LEAST, MOST = -(2**63), 2**63 - 1
-VISITS = "news_score", "poll"
 FAILED = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0)  # of a waiting page
 
 
@@ -140,9 +139,9 @@ def test_scheduled_revisits_are_in_order_of_their_times(store):
         poll = PollRow(number, 1, "page", due_at, 0.0, 1, 0, 0, None, "", None)
         score = NewsScoreRow(number, 1, GONE if number == 5 else REVISIT, 0.0, 0.0, 0.0)
         write(store, row(number, number, State.DONE), poll, score)
-    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due(*VISITS, [2, 1])[1]]
+    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due("news_score", [2, 1])[1]]
     assert found == [(2, 10.0, 10.0), (4, 10.0, 10.0), (3, 20.0, 20.0), (1, 30.0, 30.0)]
-    assert store.due(*VISITS, [2]) == {}
+    assert store.due("news_score", [2]) == {}
 
 
 def test_best_urls_of_several_sites_are_those_of_each_queue(store):

@@ -3,8 +3,8 @@
 import pytest
 
 from crawlers.missions.news.article.news_reader import article_of
-from crawlers.missions.news.feeds.feed_reader import read_feed
 from crawlers.pages.response import ResponseReader, WebResponse
+from crawlers.sites.feed_reader import read_feed
 from crawlers.urls.link_resolver import LinkResolver
 
 DEEP = 100_000

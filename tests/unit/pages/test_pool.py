@@ -74,7 +74,7 @@ class LoopWorkers:
         self.together = []  # the calls that run when one begins, which is the last one
         self._deaths = deaths
 
-    def __call__(self, memory_bytes):
+    def __call__(self, memory_bytes, modules):
         return self
 
     async def run(self, call, timeout_s):

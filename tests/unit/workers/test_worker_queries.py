@@ -7,8 +7,8 @@ from sqlalchemy import text, update
 
 from crawlers.errors import StoreError
 from crawlers.items import State
+from crawlers.missions.news.stored.news_tables import NewsScoreRow
 from crawlers.ranking.page_scores import REVISIT
-from crawlers.store.schema.score_tables import NewsScoreRow
 from crawlers.store.schema.tables import crawl, page, site, worker
 from crawlers.workers import workers
 from crawlers.workers.message_tables import Message, message

@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import insert, select, text, update
 
 from crawlers.errors import ClaimsLost
-from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.store.reading import crawls
-from crawlers.store.schema.score_tables import ImportanceRow, NewsScoreRow
+from crawlers.store.schema.score_tables import ImportanceRow
 from crawlers.store.schema.tables import PullRow, SiteRelease, SourceRelease, crawl, pull, site, worker
 from crawlers.store.writing.pulls import Pull, pulls_of
 from crawlers.workers import workers

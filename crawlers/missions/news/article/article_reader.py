@@ -31,13 +31,13 @@ from crawlers.missions.news.article.shown_authors import shown_authors
 from crawlers.missions.news.article.text_blocks import text_blocks
 from crawlers.missions.news.article.text_choice import article_blocks
 from crawlers.missions.news.article.text_language import language_of
-from crawlers.missions.news.dates.date_notations import read_date
-from crawlers.missions.news.dates.month_names import languages_of
 from crawlers.missions.news.dates.publication import DAY_S, publication
 from crawlers.missions.news.dates.shown_dates import shown_date
 from crawlers.pages.charset import decode
 from crawlers.pages.html import thin
 from crawlers.reasons import Reason
+from crawlers.sites.date_notations import read_date
+from crawlers.sites.month_names import languages_of
 from crawlers.urls.resolution import join
 
 if TYPE_CHECKING:

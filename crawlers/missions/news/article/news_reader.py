@@ -26,9 +26,9 @@ from crawlers.missions.news.article.article_evidence import evidence
 from crawlers.missions.news.article.article_labels import DATED, IN_FEED, SURE, is_list, log_odds
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.feeds.feed_discovery import feeds_of
-from crawlers.missions.news.feeds.feed_reader import looks_like_feed, read_feed
 from crawlers.pages.response import LARGE_BYTES, page_of
 from crawlers.reasons import Reason
+from crawlers.sites.feed_reader import looks_like_feed, read_feed
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.keys import content_hash
 

@@ -1,4 +1,1 @@
-"""Reads dates that people write: numbers and names of months of all languages of CLDR, and their calendars.
-
-Begin with `date_notations`. No function reads the clock.
-"""
+"""Finds the dates of articles: of their publication, and those that pages show. No function reads the clock."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
-from crawlers.missions.news.dates.date_notations import Precision, WrittenTime, read_date, seconds
+from crawlers.sites.date_notations import Precision, WrittenTime, read_date, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawlers.missions.news.dates.date_notations import Precision, read_date
+from crawlers.sites.date_notations import Precision, read_date
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

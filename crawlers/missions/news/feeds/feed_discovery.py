@@ -1,13 +1,9 @@
-"""Finds the feeds and sitemaps of a site: from its home page, robots.txt, and the usual paths."""
+"""Finds the feeds of a site: on its pages, and at the usual paths."""
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from crawlers.errors import BadUrl
-from crawlers.urls.resolution import check_web, join
 
 if TYPE_CHECKING:
     from crawlers.pages.html import ParsedPage
@@ -18,14 +14,12 @@ USUAL_PLACES = (
     "/news-sitemap.xml", "/sitemap-news.xml", "/feeds/posts/default", "/feed.json",
 )  # fmt: skip
 MAX_FEEDS = 20  # of a page; a page with more is a directory of feeds
-MAX_SITEMAPS = 1000
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 # These types are also used for other purposes, such as APIs.
 _VAGUE_TYPES = frozenset({"application/json", "application/rdf+xml", "application/xml", "text/xml"})
 _FEED_PATH = re.compile(r"feed|rss|atom|\.rdf\b", re.I)
 _COMMENTS = re.compile(r"\b(?:comments|comentarios|comentários|commentaires|commenti|kommentare|комментари\w+)\b", re.I)
-_SITEMAP = re.compile(r"^[ \t\ufeff]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.I | re.M)
 
 
 def feeds_of(parsed: ParsedPage) -> list[str]:
@@ -42,24 +36,6 @@ def feeds_of(parsed: ParsedPage) -> list[str]:
         if not _COMMENTS.search(href) and not _COMMENTS.search(attributes.get("title") or ""):
             feeds.setdefault(_without_feed_scheme(href))
     return list(feeds)[:MAX_FEEDS]
-
-
-def sitemaps_of_robots(text: str, address: str) -> list[str]:
-    """Return the sitemap URLs in the robots.txt of *address* (scheme://host[:port]), without duplicates.
-
-    Relative ones, which the protocol does not allow, are resolved like links. Of what it names, the first
-    `MAX_SITEMAPS` are looked at.
-
-    >>> sitemaps_of_robots("Sitemap: https://example.com/news.xml # daily\\nSitemap: map.xml", "http://a.example")
-    ['https://example.com/news.xml', 'http://a.example/map.xml']
-    """
-    found: dict[str, None] = {}
-    for named in [*dict.fromkeys(_SITEMAP.findall(text))][:MAX_SITEMAPS]:
-        with suppress(BadUrl):
-            url = join(address, named)
-            check_web(url)
-            found[url] = None
-    return [*found]
 
 
 def _without_feed_scheme(href: str) -> str:

@@ -49,7 +49,6 @@ class NewsScores(PageScores):
     table = "news_score"
     columns = ("value", "opic")
     takes_hints = True
-    visits = "poll"
 
     def __init__(self, *, weighs_links: bool, else_factor: float) -> None:
         self._weighs_links = weighs_links

@@ -9,7 +9,7 @@ from sqlalchemy import or_, select
 
 from crawlers.items import ANNOUNCERS, State
 from crawlers.missions.news.reports.url_rule_trial import decision
-from crawlers.missions.news.stored.news_tables import document, document_version, feed_item, poll
+from crawlers.missions.news.stored.news_tables import document, document_version, feed_item, news_score, poll
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import COPIES, Reason, parsed
 from crawlers.reports.histories.history import (
@@ -27,7 +27,6 @@ from crawlers.reports.histories.history import (
     said,
     url_of,
 )
-from crawlers.store.schema.score_tables import news_score
 from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from crawlers.missions.news.plan.alarm_rules import (
     UNREACHABLE,
 )
 from crawlers.missions.news.reports.url_rule_trial import rules_at
-from crawlers.missions.news.stored.news_tables import alarm, document, poll
+from crawlers.missions.news.stored.news_tables import alarm, document, news_score, poll
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.options import SETTINGS
 from crawlers.ranking.page_scores import REVISIT
@@ -28,7 +28,6 @@ from crawlers.reports.catalogue.index_walk import KeyedReport
 from crawlers.reports.catalogue.page_reports import SITE, STATUS, URL
 from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, ComputedReport, Group, Report, Row, Step
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.store.schema.score_tables import news_score
 from crawlers.store.schema.tables import crawl, page, site
 from crawlers.urls.url_expressions import UrlExpressions
 

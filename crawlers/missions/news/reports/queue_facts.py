@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.missions.news.reports.url_rule_trial import by_prior, rules_at
+from crawlers.missions.news.stored.news_tables import news_score
 from crawlers.reports.histories.history import Said, said
 from crawlers.reports.histories.score_history import waiting
-from crawlers.store.schema.score_tables import news_score
 from crawlers.store.schema.tables import page
 from crawlers.urls.resolution import site_of
 

@@ -18,10 +18,9 @@ from crawlers.missions.news.plan.alarm_rules import (
     alarms_of,
     longest_silence_s,
 )
-from crawlers.missions.news.stored.news_tables import EndedAlarm, RaisedAlarm, alarm, document, feed, poll
+from crawlers.missions.news.stored.news_tables import EndedAlarm, RaisedAlarm, alarm, document, feed, news_score, poll
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import COPIES
-from crawlers.store.schema.score_tables import news_score
 from crawlers.store.schema.tables import crawl, page, seed, site
 from crawlers.store.writing.change_set import ChangeSet
 

@@ -23,15 +23,19 @@ from crawlers.store.schema.rows import (
     ABOUT,
     INSERT,
     INSERT_NEW,
+    NAMED,
+    OF_SEED,
     UPDATE,
     UPSERT,
     BigInt,
     Hash,
     Name,
     RowId,
+    SmallInt,
     table,
     writes,
 )
+from crawlers.store.schema.score_tables import score_table
 from crawlers.store.schema.tables import metadata
 
 feed = Table(
@@ -44,7 +48,7 @@ feed = Table(
     Column("is_given", Boolean, nullable=False, doc="named by a person, not found by a crawl"),
     Column("enabled", Boolean, nullable=False, server_default=true(), doc="whether it is polled"),
     Index("feed_of_seed", "seed_id"),
-    info={ABOUT: "Where a source announces articles. Feeds belong to no crawl."},
+    info={ABOUT: "Where a source announces articles. Feeds belong to no crawl.", OF_SEED: True, NAMED: True},
 )
 
 
@@ -286,3 +290,17 @@ _FTS5 = (
 for _statement in _FTS5:
     event.listen(document, "after_create", DDL(_statement).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
 event.listen(document, "after_create", DDL(_GIN).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
+
+
+class NewsScoreRow(NamedTuple):
+    """The values of a news crawl."""
+
+    page_id: RowId
+    site_id: int
+    queue: Annotated[SmallInt, "as elsewhere, and 2: archives; 3: fits a rule; 4: announced; 5: lists"]
+    score: float
+    value: Annotated[float, "queue 4: publication or discovery; others: factor of the score"]
+    opic: Annotated[float, "OPIC that the pages that link to it passed on"]
+
+
+news_score = score_table("news_score", NewsScoreRow, visits="poll")

@@ -9,10 +9,9 @@ from sqlalchemy import Select, exists, func, or_, select, text
 
 from crawlers.items import ARTICLE, PAGE, State
 from crawlers.missions.news.article.article_labels import StoredLabel
-from crawlers.missions.news.stored.news_tables import PollRow, document, feed, feed_item, page_label, poll
+from crawlers.missions.news.stored.news_tables import PollRow, document, feed, feed_item, news_score, page_label, poll
 from crawlers.ranking.page_scores import GONE, REVISIT
 from crawlers.reasons import COPIES, Reason, code_of
-from crawlers.store.schema.score_tables import news_score
 from crawlers.store.schema.tables import link, page, seed, site
 from crawlers.store.streaming import among
 

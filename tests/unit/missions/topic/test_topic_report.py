@@ -1,7 +1,7 @@
 """The table of the pages of a topic."""
 
 from crawlers.missions.topic.topic_report import write_topic_list
-from crawlers.store.schema.score_tables import RelevanceRow
+from crawlers.missions.topic.topic_tables import RelevanceRow
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page, begin_topic
 

@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from crawlers.errors import ConfigError
 from crawlers.missions.topic import topics
+from crawlers.missions.topic.topic_tables import topic_page
 from crawlers.missions.topic.topics import forget_topic, language_of, store_similarities, topic_change
-from crawlers.store.schema.score_tables import topic_page
 from tests.support.stored_rows import begin, committed
 from tests.support.topic_store import add_page, begin_topic
 

@@ -10,13 +10,14 @@ from sqlalchemy import delete, update
 from crawlers.items import LinkPlace
 from crawlers.missions.topic.link_relevance import LinkRelevance
 from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topic_tables import RelevanceRow, TopicPageRow
 from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_table import features_of, text_of
 from crawlers.ranking.link_values import LinkValues
 from crawlers.reports.histories.history import fact_lines
 from crawlers.reports.histories.score_history import score_facts
-from crawlers.store.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow, importance, order_totals
+from crawlers.store.schema.score_tables import OrderTotalsRow, importance, order_totals
 from crawlers.store.schema.tables import LinkFeaturesRow, PullRow, page
 from crawlers.store.writing.stored_features import keep_link_prior
 from tests.support.scored_store import A, Linked, store

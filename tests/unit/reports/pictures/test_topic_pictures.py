@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.missions.topic.topic_pictures import Similarity
-from crawlers.store.schema.score_tables import RelevanceRow
+from crawlers.missions.topic.topic_tables import RelevanceRow
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page, begin_topic
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.feeds.feed_discovery import MAX_SITEMAPS, feeds_of, sitemaps_of_robots
+from crawlers.missions.news.feeds.feed_discovery import feeds_of
 from crawlers.pages.html import parse_page
 
 RSS = "rel=alternate type=application/rss+xml"
@@ -37,32 +37,6 @@ def test_feeds_of_comments_are_excluded():
         <link {RSS} title="Site » Kommentar-Feed" href=/comments/feed/><link {RSS} href="/?feed=comments-rss2">
         <link {RSS} title="Flux des commentaires" href=/y/>"""
     assert feeds(head) == ["/feed/"]
-
-
-def test_robots_names_sitemaps_anywhere_in_any_case():
-    text = """\ufeffSitemap: https://example.com/a.xml
-User-agent: *
-Disallow: /x
-  SITEMAP :https://example.com/b.xml.gz # news\r
-sitemap: /relative.xml
-Sitemap: map.xml.gz
-Sitemap: //b.example/map
-Sitemap: mailto:x@example.com
-Sitemap: http://[bad/
-Sitemap:
-# Sitemap: https://example.com/c.xml
-Sitemap: https://example.com/a.xml"""
-    assert sitemaps_of_robots(text, "http://a.example:81") == [
-        "https://example.com/a.xml",
-        "https://example.com/b.xml.gz",
-        "http://a.example:81/relative.xml",
-        "http://a.example:81/map.xml.gz",
-        "http://b.example/map",
-    ]
-    many = "\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000))
-    assert len(sitemaps_of_robots(many, "http://a.example")) == MAX_SITEMAPS
-    bad = "\n".join(f"Sitemap: ftp:{i}" for i in range(MAX_SITEMAPS))
-    assert sitemaps_of_robots(f"{bad}\nSitemap: /late.xml", "http://a.example") == []
 
 
 @given(st.binary(max_size=200))

@@ -6,8 +6,7 @@ from sqlalchemy import select
 from crawlers.items import State
 from crawlers.missions.news.plan.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.missions.news.stored.alarms import check
-from crawlers.missions.news.stored.news_tables import DiscoveredFeed, PollRow, alarm
-from crawlers.store.schema.score_tables import NewsScoreRow
+from crawlers.missions.news.stored.news_tables import DiscoveredFeed, NewsScoreRow, PollRow, alarm
 from tests.support.news_store import DAY, OTHER, SITE
 from tests.support.stored_rows import begin, write_changes_of
 

@@ -5,7 +5,7 @@ from sqlalchemy import insert, text, update
 
 from crawlers.items import State
 from crawlers.missions.news.stored import stored_polls
-from crawlers.missions.news.stored.news_tables import FeedItemRow, PageLabelRow, feed
+from crawlers.missions.news.stored.news_tables import FeedItemRow, NewsScoreRow, PageLabelRow, feed
 from crawlers.missions.news.stored.stored_polls import (
     QueuedSite,
     UnreadArticle,
@@ -20,7 +20,6 @@ from crawlers.missions.news.stored.stored_polls import (
     removed_feeds,
     removed_pages,
 )
-from crawlers.store.schema.score_tables import NewsScoreRow
 from crawlers.store.schema.tables import SiteRules, page
 from crawlers.urls.keys import url_key
 from tests.support.news_store import OTHER, SITE, NewsStore

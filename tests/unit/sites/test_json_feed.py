@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.feeds.feed_reader import read_feed
 from crawlers.sites.feed_items import FeedContent
+from crawlers.sites.feed_reader import read_feed
 
 FEED = {
     "version": "https://jsonfeed.org/version/1.1",

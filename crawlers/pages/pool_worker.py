@@ -1,6 +1,6 @@
 """A process of `pool.ExtractionPool`: reads calls from standard input, writes results to standard output.
 
-        python -m crawlers.missions.news.article.worker BYTES      limit of its address space
+        python -m crawlers.pages.pool_worker BYTES MODULE …     limit of its address space, and what it imports
 
 It writes one byte when it is ready. Calls are (function, arguments, named arguments), results (kind, value), pickled
 and preceded by their length. It ends when its input is closed, that is, when the process that reads its results ends.
@@ -14,25 +14,26 @@ import resource
 import struct
 import sys
 import traceback
-from typing import Any, BinaryIO
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from crawlers.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LENGTH = struct.Struct(">Q")
 NICENESS = 5  # the reactor has priority
 DONE, RAISED, MEMORY = "done", "raised", "memory"
 
 
-def main(memory_bytes: int) -> None:
+def main(memory_bytes: int, modules: Sequence[str]) -> None:
     """Serve calls until the input is closed."""
     calls, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output printed by libraries is not a result
     os.nice(NICENESS)
-    from crawlers.missions.news.article import (
-        article_reader,  # noqa: F401
-        news_reader,  # noqa: F401 - no call has to wait for these imports
-    )
-
+    for name in modules:  # so that no call has to wait for it
+        import_module(name)
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     results.write(b"+")
     results.flush()
@@ -59,4 +60,4 @@ def _result(call: bytes) -> tuple[str, Any]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.feeds.feed_reader import looks_like_feed, read_feed
 from crawlers.sites.feed_items import FeedContent
+from crawlers.sites.feed_reader import looks_like_feed, read_feed
 
 NOW = 1795305600.0  # Sun, 22 Nov 2026 00:00:00 UTC
 URL = "https://example.com/news/feed"

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, time, timedelta, timezone
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.missions.news.dates.calendars import gregorian, is_persian, without_eras
-from crawlers.missions.news.dates.month_names import ENGLISH, folded, with_months
+from crawlers.sites.calendars import gregorian, is_persian, without_eras
+from crawlers.sites.month_names import ENGLISH, folded, with_months
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,9 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from crawlers.missions.news.dates.month_names import languages_of
 from crawlers.reasons import Reason
 from crawlers.sites.feed_items import MAX_ITEMS, WEB
+from crawlers.sites.month_names import languages_of
 
 if TYPE_CHECKING:
     from crawlers.sites.feed_items import FeedContent, Gathering

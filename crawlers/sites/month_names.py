@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from crawlers.missions.news.dates.calendars import PERSIAN_MONTHS, is_persian
+from crawlers.sites.calendars import PERSIAN_MONTHS, is_persian
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import feedparser
 
 from crawlers.errors import BadUrl
-from crawlers.missions.news.dates.date_notations import seconds_of
-from crawlers.missions.news.dates.month_names import languages_of
-from crawlers.missions.news.feeds.json_feed import read_json_feed
 from crawlers.reasons import Reason
+from crawlers.sites.date_notations import seconds_of
 from crawlers.sites.feed_bytes import as_utf8, element, inflated, root_of
 from crawlers.sites.feed_items import WEB, FeedContent, Gathering
+from crawlers.sites.json_feed import read_json_feed
+from crawlers.sites.month_names import languages_of
 from crawlers.sites.sitemaps import UNDECLARED, is_text_sitemap, read_sitemap, read_text_sitemap
 
 if TYPE_CHECKING:
