@@ -70,9 +70,7 @@ class _Target(NamedTuple):
     database: Database
     crawl: NamedCrawl
     folder: Path
-    formats: Sequence[str]
-    measures: Sequence[str]
-    layout: GraphLayout | None
+    files: ResultFiles
 
 
 def write_results(
@@ -96,9 +94,12 @@ def write_results(
     folder = Path(opts.folder) if opts.folder else _result_folder(database, crawl, settings)
     formats = opts.format or names("GRAPH_FORMATS") or ["gexf"]
     of_graphs = [name for name in formats if name != PARQUET]
-    target = _Target(database, crawl, folder, of_graphs, opts.measure or names("GRAPH_MEASURES"), layout)
+    usual = [name for name in names("RESULT_TABLES") if name in mission_named(crawl.mission).tables]
+    tables = opts.table or ([] if opts.format else usual)
+    files = ResultFiles(of_graphs, opts.measure or names("GRAPH_MEASURES"), layout, tables)
+    target = _Target(database, crawl, folder, files)
     if opts.level == "site":
-        _write_fragment(target._replace(formats=of_graphs or ["gexf"]), opts)
+        _write_fragment(target, opts)
         return
     sites = sites_of(database, crawl.id)
     named = chosen_sites(database, sites, wanted, crawl.name)
@@ -110,8 +111,7 @@ def write_results(
         check_parquet(f"--format {PARQUET}" if opts.format else "GRAPH_FORMATS")
         dataset = write_dataset(database, [site.id for site in named], folder / DATASET)
         print(f"{folder / DATASET}: {dataset}")
-    usual = [name for name in names("RESULT_TABLES") if name in mission_named(crawl.mission).tables]
-    _write_sites(target, named, opts.table or ([] if opts.format else usual), is_named=bool(wanted))
+    _write_sites(target, named, is_named=bool(wanted))
 
 
 def _result_folder(database: Database, crawl: NamedCrawl, settings: BaseSettings) -> Path:
@@ -122,11 +122,10 @@ def _result_folder(database: Database, crawl: NamedCrawl, settings: BaseSettings
         return own if has_own else free_folder(connection, crawl.id, wanted)
 
 
-def _write_sites(target: _Target, chosen: Sequence[CrawledSite], tables: Sequence[str], *, is_named: bool) -> None:
-    database, crawl = target.database, target.crawl
-    files = ResultFiles(target.formats, target.measures, target.layout, tables)
+def _write_sites(target: _Target, chosen: Sequence[CrawledSite], *, is_named: bool) -> None:
+    database, crawl, folder, files = target
     unread = {site.site: None for site in chosen} if files.formats else {}
-    for written in write_site_results(database, crawl, chosen, target.folder, files, _warn):
+    for written in write_site_results(database, crawl, chosen, folder, files, _warn):
         unread.pop(written.site, None)
         print(f"{written.paths[0]}: {written.contents}")
     if unread and (is_named or len(unread) == len(chosen)):
@@ -222,15 +221,16 @@ def _write_top(target: _Target, number: int, sites: Sequence[int], share: float 
 def _write_fragment(target: _Target, opts: argparse.Namespace) -> None:
     counts = count_fragment(target.database, target.crawl.id, GROUPS[opts.group or "host"])
     graph: Graph = WebFragment(counts, target.crawl.name, targets_only=opts.targets_only)
-    if measures := [name for name in target.measures if name not in SEEN]:  # which are of pages
+    if measures := [name for name in target.files.measures if name not in SEEN]:  # which are of pages
         graph = ExtendedGraph(graph, analyse(graph, measures))
     base = target.folder / FRAGMENT
-    for name in target.formats:
-        size = write_laid_out(graph, base, name, target.layout, _warn)
+    formats = target.files.formats or ["gexf"]
+    for name in formats:
+        size = write_laid_out(graph, base, name, target.files.layout, _warn)
         print(f"{graph_paths(base, name)[0]}: {counted(size.nodes, 'site')}, {counted(size.edges, 'edge')}")
     if opts.targets_only:
         return
-    if "csv" in target.formats:
+    if "csv" in formats:
         write_pairs(counts, base.with_name(f"{FRAGMENT}.pairs.csv"))
         print(f"{base}.pairs.csv: the same edges by name, with numbers of URLs and links")
     accompanying = target.folder / "accompanying.csv"

@@ -12,6 +12,7 @@ scipy is imported where it is used, because crawls without measures must not wai
 
 from __future__ import annotations
 
+import sys
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ def analyse(graph: Graph, measures: Sequence[str]) -> dict[Column, Callable[[int
     for name in measures:
         if name not in MEASURES:
             raise ConfigError(f"unknown measure {name!r}; choose from {', '.join(MEASURES)}")
-    links = _matrix(graph)
+    links = link_matrix(graph, MAX_EDGES)
     found: dict[str, NDArray[Any]] = {}
     for names, measure in _GROUPS.items():
         if not set(names).isdisjoint(measures):
@@ -58,14 +59,14 @@ def analyse(graph: Graph, measures: Sequence[str]) -> dict[Column, Callable[[int
     }
 
 
-def _matrix(graph: Graph) -> csr_array:
-    """Return the edges of *graph*, without weights."""
+def link_matrix(graph: Graph, most: int = sys.maxsize) -> csr_array:
+    """Return the edges of *graph*, without weights; raise ConfigError if there are more than *most* of them."""
     from scipy.sparse import csr_array
 
-    edges = edge_places(graph, MAX_EDGES)
+    edges = edge_places(graph, most)
     if edges is None:
         raise ConfigError(
-            f"{graph.name}: more than {MAX_EDGES:,} edges, too many to analyse in memory; export without "
+            f"{graph.name}: more than {most:,} edges, too many to analyse in memory; export without "
             "measures, or analyse the graph of sites instead"
         )
     return csr_array((np.ones(len(edges)), edges.T), shape=(len(graph.ids), len(graph.ids)))

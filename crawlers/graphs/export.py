@@ -10,7 +10,6 @@ from crawlers.graphs.files import graph_format, graph_paths, write_graph
 from crawlers.graphs.looks import laid_out
 from crawlers.graphs.model import CachedGraph, ExtendedGraph
 from crawlers.graphs.page_columns import SEEN, importance_column, seen_columns
-from crawlers.graphs.site_graph import SiteGraph
 from crawlers.plurals import plural
 from crawlers.store.reading.importance import shares_of_site
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from crawlers.graphs.files import ResultFiles
     from crawlers.graphs.looks import GraphLayout
     from crawlers.graphs.model import Graph, GraphSize
     from crawlers.graphs.site_graph import SiteGraph
@@ -64,24 +64,20 @@ def write_site_graph(
     database: Database,
     pages: SiteGraph,
     base: Path,
-    formats: Sequence[str],
-    measures: Sequence[str],
-    layout: GraphLayout | None,
+    wanted: ResultFiles,
     totals: Totals | None,
     say: Callable[[str], None] = logger.info,
 ) -> Iterator[tuple[list[Path], GraphSize]]:
-    """Write the graph of a site in all *formats* to *base* and their endings; yield the paths, and the size.
+    """Write the graph of a site in all *wanted* formats to *base* and their endings; yield the paths, and the size.
 
-    *measures* are names of `ALL_MEASURES`. Nodes carry their importance if *totals* says that the crawl computed it.
-    With a *layout*, formats that can hold it have a graph that looks like a map.
+    Nodes carry their importance if *totals* says that the crawl computed it.
     """
     graph: Graph = CachedGraph(pages)
     if totals is not None:
         graph = ExtendedGraph(graph, importance_column(pages, shares_of_site(database, pages.site_id, totals)))
-    if times := [name for name in measures if name in SEEN]:
+    if times := [name for name in wanted.measures if name in SEEN]:
         graph = ExtendedGraph(graph, seen_columns(pages, database, times))
-    if computed := [name for name in measures if name not in SEEN]:
+    if computed := [name for name in wanted.measures if name not in SEEN]:
         graph = ExtendedGraph(graph, analyse(graph, computed))
-    for name in formats:
-        size = write_laid_out(graph, base, name, layout, say)
-        yield graph_paths(base, name), size
+    for name in wanted.formats:
+        yield graph_paths(base, name), write_laid_out(graph, base, name, wanted.layout, say)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from crawlers.graphs.looks import GraphLayout, Look
-    from crawlers.graphs.model import Graph, GraphSize, Row
+    from crawlers.graphs.looks import GraphLayout, LookOf
+    from crawlers.graphs.model import Graph, GraphSize
 
 
 class GraphFormat(NamedTuple):
     """A format: its file name endings, and its writer, which gets a second file or a temporary one for the edges."""
 
-    write: Callable[[Graph, IO[bytes], IO[bytes]], GraphSize]
+    write: Callable[[Graph, IO[bytes], IO[bytes], LookOf | None], GraphSize]
     ending: str
     edges_ending: str | None = None  # of the second file, in formats with two files
     has_looks: bool = False  # whether it holds colours, sizes and positions
@@ -40,12 +40,12 @@ ALL_FORMATS = (*FORMATS, PARQUET)
 
 
 class ResultFiles(NamedTuple):
-    """Which files of sites are written: formats, measures and look of graphs, and names of tables."""
+    """Which files are written: of graphs, and tables of URLs and links."""
 
     formats: Sequence[str]
-    measures: Sequence[str]
-    layout: GraphLayout | None
-    tables: Collection[str]
+    measures: Sequence[str]  # further columns of nodes, names of `export.ALL_MEASURES`
+    layout: GraphLayout | None  # of formats that can hold the look of a map
+    tables: Collection[str]  # names of `site_results.TABLES`
 
 
 def graph_format(name: str) -> GraphFormat:
@@ -67,12 +67,7 @@ def graph_paths(base: Path, name: str) -> list[Path]:
     return [base.with_name(base.name + end) for end in (format_.ending, format_.edges_ending) if end]
 
 
-def write_graph(
-    graph: Graph,
-    base: Path,
-    name: str = "gexf",
-    look: Callable[[Row], Look] | None = None,
-) -> GraphSize:
+def write_graph(graph: Graph, base: Path, name: str = "gexf", look: LookOf | None = None) -> GraphSize:
     """Write *graph* in the format *name* to the files of `graph_paths`, creating the folder if needed.
 
     *look* returns how a node is drawn, which only gexf can hold.
@@ -83,14 +78,7 @@ def write_graph(
     with ExitStack() as stack:
         out = stack.enter_context(replacing(paths[0]))
         edges = stack.enter_context(replacing(paths[1]) if len(paths) > 1 else scratch(paths[0].parent))
-        return write_to(graph, name, out, edges, look)
-
-
-def write_to(
-    graph: Graph, name: str, out: IO[bytes], edges: IO[bytes], look: Callable[[Row], Look] | None = None
-) -> GraphSize:
-    """Write *graph* in the format *name* to *out*; *edges* is its second file, or a temporary one."""
-    return graph_format(name).write(graph, out, edges) if look is None else write_gexf(graph, out, edges, look)
+        return graph_format(name).write(graph, out, edges, look)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ A large graph has no positions, so that nothing of it is held in memory; its col
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import ConfigError
@@ -22,7 +23,7 @@ from crawlers.graphs.model import Column, ExtendedGraph, edge_places
 from crawlers.plurals import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -55,11 +56,14 @@ class GraphLayout(NamedTuple):
     size: str = IN_DEGREE
 
 
+LookOf = Callable[["Row"], Look]  # of the node with that row
+
+
 class LaidOutGraph(NamedTuple):
     """A graph and the look of its nodes; the graph may have got columns (community, host, pagerank)."""
 
     graph: Graph
-    look: Callable[[Row], Look]
+    look: LookOf
     group: str = ""  # the column by which nodes are coloured
     remark: str = ""  # a sentence, if it has no positions
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.batches import batches
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node, State
 from crawlers.store.reading.queries import site_has_crossings
@@ -149,17 +150,15 @@ class SiteGraph:
                 self._left[page_id] = end
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        size = len(self._firsts)
-        zeros = array("q", bytes(8 * size))
+        zeros = array("q", bytes(8 * len(self._firsts)))
         counts = LinkCounts(zeros, zeros[:], zeros[:], {}, {})
         with self._database.read() as connection:
-            for first in range(1, size, NODES_AT_ONCE):
-                nodes = range(first, min(first + NODES_AT_ONCE, size))
+            for nodes in batches(self.ids, NODES_AT_ONCE):
                 yield from self._edges_of(nodes, connection, counts)
         self._counts = counts
 
     def _edges_of(
-        self, nodes: range, connection: Connection, counts: LinkCounts
+        self, nodes: list[int], connection: Connection, counts: LinkCounts
     ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         place_of, node_of, first, inlinks = self._place_of, self._nodes, counts.first, counts.inlinks
         weights: dict[int, dict[int, int]] = {node: {} for node in nodes}

@@ -88,8 +88,7 @@ def write_site_results(
         if not len(graph):
             continue
         base = folder / file_stem(site.site, names, site.folder or "")
-        graphs = write_site_graph(database, graph, base, *wanted[:3], totals, say)
-        for paths, size in graphs:
+        for paths, size in write_site_graph(database, graph, base, wanted, totals, say):
             yield WrittenFile(site.site, paths, f"{counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
         for name, table in tables.items():
             path = base.with_name(f"{base.name}.{name}.csv")

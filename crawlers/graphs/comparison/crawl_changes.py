@@ -7,8 +7,12 @@ grow with the site.
 
 from __future__ import annotations
 
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from crawlers.batches import batches
 from crawlers.items import State
 from crawlers.store.streaming import streamed
 
@@ -108,35 +112,22 @@ def link_changes(
     *changed* means another number of links from page to target.
     """
     with database.read() as connection:
-        batch: list[_Pair] = []
-        for pair in _pairs(database, before, after):
-            batch.append(pair)
-            if len(batch) == PAGES_AT_ONCE:
-                yield from _links_of(connection, batch, before, after)
-                batch = []
-        yield from _links_of(connection, batch, before, after)
+        for pairs in batches(_pairs(database, before, after), PAGES_AT_ONCE):
+            yield from _links_of(connection, pairs, before, after)
 
 
 def _pairs(database: Database, before: int | None, after: int | None) -> Iterator[_Pair]:
     """Yield the pages of both crawls with equal keys, in the order of the keys."""
     with database.read() as one, database.read() as other:
-        firsts, seconds = _pages(one, before), _pages(other, after)
-        first, second = next(firsts, None), next(seconds, None)
-        while first is not None or second is not None:
-            if second is None or (first is not None and first.key < second.key):
-                yield first, None
-                first = next(firsts, None)
-            elif first is None or second.key < first.key:
-                yield None, second
-                second = next(seconds, None)
-            else:
-                yield first, second
-                first, second = next(firsts, None), next(seconds, None)
+        pages = merge(_pages(one, before, 0), _pages(other, after, 1))
+        for _, same in groupby(pages, key=itemgetter(0)):
+            of_crawl = {crawl: page for _, crawl, page in same}
+            yield of_crawl.get(0), of_crawl.get(1)
 
 
-def _pages(connection: Connection, site_id: int | None) -> Iterator[_Page]:
-    if site_id is not None:
-        yield from map(_Page._make, streamed(connection, _REQUESTED, site=site_id))
+def _pages(connection: Connection, site_id: int | None, crawl: int) -> Iterator[tuple[int, int, _Page]]:
+    for page in map(_Page._make, streamed(connection, _REQUESTED, site=site_id)):
+        yield page.key, crawl, page
 
 
 def _page_change(first: _Page | None, second: _Page | None) -> PageChange:
@@ -186,7 +177,7 @@ class _Link(NamedTuple):
 def _links_of(
     connection: Connection, pairs: Sequence[_Pair], before: int | None, after: int | None
 ) -> Iterator[tuple[tuple[int, int | None], LinkChange]]:
-    firsts, seconds = zip(*pairs, strict=True) if pairs else ((), ())
+    firsts, seconds = zip(*pairs, strict=True)
     found = _read_links(connection, firsts, before), _read_links(connection, seconds, after)
     for first, second in pairs:
         source = second or first

@@ -14,15 +14,16 @@ from crawlers.files.csv_tables import write_rows
 from crawlers.graphs.model import GraphSize, write_edges
 
 if TYPE_CHECKING:
+    from crawlers.graphs.looks import LookOf
     from crawlers.graphs.model import Graph
 
 EDGE = ("", ",", ",Directed,", "\r\n")
 
 
-def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes]) -> GraphSize:
+def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes], look: LookOf | None = None) -> GraphSize:
     """Write the nodes of *graph* to *out* and its edges to *edges*, as UTF-8 without byte order mark.
 
-    CSV cannot hold the name and the description; they are omitted.
+    CSV cannot hold the name, the description and the *look*; they are omitted.
     """
     edges.write(b"Source,Target,Type,Weight\r\n")
     edge_count = write_edges(graph, edges, EDGE)

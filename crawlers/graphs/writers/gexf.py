@@ -23,11 +23,11 @@ from crawlers.files.cells import cell, clean
 from crawlers.graphs.model import GraphSize, copy_edges, write_edges, write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from crawlers.files.cells import Value
-    from crawlers.graphs.looks import Look
-    from crawlers.graphs.model import Column, Graph, Row
+    from crawlers.graphs.looks import Look, LookOf
+    from crawlers.graphs.model import Column, Graph
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -50,7 +50,7 @@ def escape(text: str) -> str:
     return saxutils.escape(clean(text), _ESCAPES)
 
 
-def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], look: Callable[[Row], Look] | None = None) -> GraphSize:
+def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], look: LookOf | None = None) -> GraphSize:
     """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
     The schema requires the nodes first, but the graph yields its edges first: they are buffered in *edges*.
@@ -64,7 +64,7 @@ def write_document(
     graph: Graph,
     out: IO[bytes],
     edges: IO[bytes],
-    look: Callable[[Row], Look] | None,
+    look: LookOf | None,
     edge_columns: Sequence[Column] = (),
 ) -> int:
     """Write all but the edges, which *edges* has, and return the number of nodes; edges have the *edge_columns*."""
@@ -96,7 +96,7 @@ def _head(graph: Graph, viz: str, edge_columns: Sequence[Column]) -> Iterator[st
     yield "<nodes>"
 
 
-def _node_lines(graph: Graph, look: Callable[[Row], Look] | None) -> Iterator[str]:
+def _node_lines(graph: Graph, look: LookOf | None) -> Iterator[str]:
     openings = [f'<attvalue for="{escape(column.name)}" value="' for column in graph.columns]
     for row in graph.nodes():
         number, label, *values = row

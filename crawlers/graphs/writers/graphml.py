@@ -17,6 +17,7 @@ from crawlers.graphs.writers.gexf import attribute_texts, escape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from crawlers.graphs.looks import LookOf
     from crawlers.graphs.model import Graph
 
 HEAD = (
@@ -30,10 +31,11 @@ EDGE = ('<edge source="', '" target="', '"><data key="weight">', "</data></edge>
 TYPES = {"integer": "int", "long": "long", "double": "double", "boolean": "boolean", "string": "string"}
 
 
-def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes]) -> GraphSize:
+def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes], look: LookOf | None = None) -> GraphSize:
     """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
-    Name and description become attributes of the graph, the label becomes an attribute of the nodes.
+    Name and description become attributes of the graph, the label becomes an attribute of the nodes; GraphML has no
+    *look*.
     """
     edge_count = write_edges(graph, edges, EDGE)
     write_lines(_head(graph), out)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import select
 
+from crawlers.batches import batches
+from crawlers.graphs.analysis import link_matrix
 from crawlers.graphs.model import Column
 from crawlers.missions.topic.topic_tables import topic_page
 from crawlers.missions.topic.topics import DECIMALS, most_similar_first
@@ -43,8 +45,6 @@ class TopicGraph:
     )
 
     def __init__(self, database: Database, crawl_id: int, name: str) -> None:
-        from scipy.sparse import csr_array
-
         self.name = name
         self._database = database
         self._crawl_id = crawl_id
@@ -57,13 +57,7 @@ class TopicGraph:
             if (node := self._node_of.get(final_target(page_id, moved) or 0)) is not None:  # no page has number 0
                 self._node_of[page_id] = node
         self.description = f"{counted(len(self._pages), 'page')} that the topic crawl {name} read, and their links"
-        sources, targets = array("q"), array("q")
-        for source, links in self.edges():
-            sources.extend([source - 1] * len(links))
-            targets.extend(target - 1 for target, _ in links)
-        size = len(self._pages)
-        found = hits(csr_array((np.ones(len(sources)), (sources, targets)), shape=(size, size)))
-        self._scores = np.round(found, DECIMALS).T.tolist()  # authority and hub
+        self._scores = np.round(hits(link_matrix(self)), DECIMALS).T.tolist()  # authority and hub
 
     @property
     def ids(self) -> range:
@@ -72,8 +66,7 @@ class TopicGraph:
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """Yield each page that links to others, with its (target node, number of links) pairs."""
         with self._database.read() as connection:
-            for first in range(0, len(self._pages), SOURCES_AT_ONCE):
-                ids = self._pages[first : first + SOURCES_AT_ONCE].tolist()
+            for ids in batches(self._pages, SOURCES_AT_ONCE):
                 weights: dict[int, dict[int, int]] = {}
                 links: Any = connection.execute(select(link).where(link.c.source_id.in_(ids)))
                 for source_id, target_id, count in links.cursor.fetchall():  # rows of the driver, as in site_graph

@@ -27,7 +27,7 @@ from crawlers.graphs.crawl_map import (
     site_of_page,
     sites_by_pages,
 )
-from crawlers.graphs.files import graph_format, write_to
+from crawlers.graphs.files import graph_format
 from crawlers.graphs.looks import GraphLayout, laid_out
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.figures import draw_map
@@ -142,11 +142,11 @@ def full_graph(request: Request) -> Response:
     crawl, database = crawl_of(request), panel_of(request).database
     wanted, _ = _wanted(request, crawl, _listed_sites(request, crawl))
     whole = crawl_graph(database, crawl, wanted.graph)
-    look = None
-    if graph_format(ending).has_looks:
+    look, format_ = None, graph_format(ending)
+    if format_.has_looks:
         whole, look, *_ = laid_out(whole, GraphLayout(wanted.colour, wanted.size))
     return graph_file(
-        lambda out, edges: write_to(whole, ending, out, edges, look), ending, f"{file_name(crawl, 'full')}.{ending}"
+        lambda out, edges: format_.write(whole, out, edges, look), ending, f"{file_name(crawl, 'full')}.{ending}"
     )
 
 
