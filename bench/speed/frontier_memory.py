@@ -35,11 +35,11 @@ from crawlers.items import Page, State, Target
 from crawlers.ranking.page_orders import BREADTH_FIRST
 from crawlers.store.database import Database
 from crawlers.store.reading import crawls
+from crawlers.store.reading.crawls import Command
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.writer import Writer
 from crawlers.urls.keys import page_key
-from crawlers.workers.joining import Command
 from tests.support.frontier_state import pending_of
 
 if TYPE_CHECKING:

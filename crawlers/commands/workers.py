@@ -67,7 +67,7 @@ class Command(StoreCommand):
 
 
 def _working(found: CrawlWorkers) -> set[int]:
-    from crawlers.workers.workers import ACTIVE
+    from crawlers.store.worker_rows import ACTIVE
 
     return {one.number for one in found.workers if one.state == ACTIVE}
 
@@ -75,9 +75,9 @@ def _working(found: CrawlWorkers) -> set[int]:
 def _ask(database: Database, crawl: NamedCrawl, action: str, found: CrawlWorkers, workers: int) -> str:
     """Ask the *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`."""
     from crawlers.reports.histories.history import sentence
+    from crawlers.store.worker_rows import PAUSE, STOP
     from crawlers.workers.worker_queries import set_control
     from crawlers.workers.worker_table import nobody_works
-    from crawlers.workers.workers import PAUSE, STOP
 
     wanted = {"pause": PAUSE, "stop": STOP}.get(action)
     if not workers:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from crawlers.items import Page
     from crawlers.pages.retries import RetryPolicy
     from crawlers.store.schema.tables import SiteHome
-    from crawlers.workers.site_claims import SiteClaims
-    from crawlers.workers.worker_rounds import WorkerRounds
 
 
 @dataclass(eq=False)
@@ -41,8 +39,6 @@ class PageRecording:
     sites: SitePolicies
     homes: HomeAddresses
     trials: Trials
-    claims: SiteClaims
-    rounds: WorkerRounds
     stats: CrawlStats
     retries: RetryPolicy
 
@@ -56,7 +52,7 @@ class PageRecording:
             return page
         try:
             page = self._record(lease, page)
-            self.claims.release(lease.site_id)
+            self.session.claims.release(lease.site_id)
         except Exception as error:
             self.session.control.abort_for(f"{page.url} can't be stored", error)
         return page
@@ -116,7 +112,7 @@ class PageRecording:
             decision.changes.add(home)
         new, page = self.session.frontier.acknowledge(lease, decision, now)
         if page.state is not State.REJECTED:
-            self.rounds.ended += 1
+            self.session.worker.ended += 1
         if self.session.frontier.is_drained(lease.site_id):
             self.sites.release_watch(lease.site_id)
         self.stats.count_page(lease, page, new, now)

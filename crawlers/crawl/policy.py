@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
     from crawlers.store.reader_threads import Run
+    from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
-    from crawlers.workers.message_tables import Message
 
 
 class CrawlPolicy:

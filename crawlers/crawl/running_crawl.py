@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlers.crawl.control import PASSING
 from crawlers.crawl.csv_logs import CsvLogs
+from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.page_recording import PageRecording
 from crawlers.crawl.session import CrawlSession, log_paths
@@ -33,12 +35,11 @@ from crawlers.sites.sitemaps import sitemaps_of_robots
 from crawlers.store.reading.page_selection import StoredSelection
 from crawlers.store.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
 from crawlers.store.sites.site_rows import networks_of_seeds
+from crawlers.store.worker_rows import PAUSE, STOP
+from crawlers.store.worker_status import Wait
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import AddressGuard
 from crawlers.urls.url_selection import UrlSelection
-from crawlers.workers.site_claims import SiteClaims
-from crawlers.workers.worker_rounds import WorkerRounds
-from crawlers.workers.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
     from crawlers.store.schema.rows import Row
-    from crawlers.workers.membership import Membership
+    from crawlers.store.worker_rows import Round
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class Crawl:
         self.is_closed = False
         self.has_ended = False  # this process recorded the end of the crawl, or of this run
         self._is_foreign = spec.is_foreign
-        self._is_settling = self._has_settled = False
+        self._is_settling = self._has_settled = self._is_in_round = False
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
         self.trials = Trials(self._most_leases)
         self._certificates: set[str] = set()  # addresses whose certificates were checked
@@ -132,17 +133,15 @@ class Crawl:
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))
             of_mission = (session, self.policy, self.sites)
-            self.claims = SiteClaims(*of_mission, self._starts, self.trials, self.homes, self.sitemaps, self.addresses)
-            self.rounds = WorkerRounds(
-                *of_mission, self.claims, self._is_idle, finds_sites=spec.scope is not None, ends_after=self._ends_after
-            )
-            self.recording = PageRecording(
-                *of_mission, self.homes, self.trials, self.claims, self.rounds, self._stats, self.retries
-            )
+            self._held = HeldSites(*of_mission, self._starts, self.trials, self.homes, self.sitemaps, self.addresses)
+            self.recording = PageRecording(*of_mission, self.homes, self.trials, self._stats, self.retries)
             self.frontier.register_sites(session.site_ids())
             session.warn_of_other_sites()
-            self.claims.begin(session.row.sites, clock())
-            self.rounds.begin()
+            if session.row.is_shared:
+                self._share()
+            with session.worker.kept_alive(session.writer):
+                self._held.begin(session.row.sites, clock())
+            session.claims.begin()
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
         if self.sites.obeys_robots:
@@ -163,8 +162,29 @@ class Crawl:
     # The other workers --------------------------------------------------------------------------------
 
     @property
-    def _members(self) -> Membership:
-        return self.session.members
+    def _last(self) -> Round:
+        return self.session.claims.last
+
+    def _share(self) -> None:
+        """Share the crawl with others from the next round on: what this worker holds, it holds until it gives it up."""
+        from crawlers.workers.shared import Shared
+
+        of_mission = (self.session, self.policy, self.sites, self._held)
+        self.session.claims = Shared(*of_mission, self._is_idle, self._ends_after)
+
+    @property
+    def may_lease(self) -> bool:
+        """Whether this worker may request anything: not while somebody asked the workers of the crawl to pause.
+
+        If it could not reach the store for long, others may soon hold its sites.
+        """
+        return self._last.control != PAUSE and self.session.worker.is_sure
+
+    def ask_to_stop(self, reason: str) -> None:
+        """Let all workers of the crawl stop for *reason*."""
+        self.session.worker.is_stopping = True
+        with suppress(StoreError):  # then it is stopped anyway
+            self.session.writer.run(partial(self.session.worker.ask_to_stop, reason))
 
     @property
     def has_joined(self) -> bool:
@@ -174,7 +194,7 @@ class Crawl:
     @property
     def watches_sources(self) -> bool:
         """Whether this worker raises alarms: one of them does, until the crawl is over."""
-        return self._members.last.is_first and not self._members.last.is_over
+        return self._last.is_first and not self._last.is_over
 
     @property
     def run_s(self) -> float:
@@ -186,20 +206,37 @@ class Crawl:
 
         A worker that *is_stopping* takes nothing more.
         """
-        self.rounds.is_stopping = self.rounds.is_stopping or is_stopping
+        worker = self.session.worker
+        worker.is_stopping = worker.is_stopping or is_stopping
         if self.control.failure is not None or self.session.writer.is_closed:
             return
         try:
             self._stats.logs.flush()
-            if self.rounds.is_running:
+            if self._is_in_round:
                 return
-            await self.rounds.run()
-            await self.claims.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
-            await self.policy.divide_work(self._members.last.others, self.session.reader.run, self.clock())
+            await self._exchange()
+            await self.policy.divide_work(self._last.others, self.session.reader.run, self.clock())
             self.control.resume()
         except Exception as error:
             if not self.session.writer.is_closed:  # else the crawl was closed, and the threads that read have ended
                 self.control.abort_for("the exchange with the other workers failed", error)
+
+    async def _exchange(self) -> None:
+        self._is_in_round = True
+        try:
+            await self.session.claims.round()
+            if self._last.others and not self.session.claims.is_shared:
+                self._share()
+                await self.session.claims.round()
+        finally:
+            self._is_in_round = False
+        if self._last.control == STOP and not self.session.worker.is_stopping:
+            self.session.worker.is_stopping = True
+            logger.info("Crawl %s was asked to stop", self.session.name)
+            self.control.stop(self._last.reason or Reason.SHUTDOWN)
+        await (
+            self.session.claims.open()
+        )  # many sites take longer than a worker may be silent, so rounds go on meanwhile
 
     def _is_idle(self) -> bool:
         return self._rests or not self.frontier.is_waiting or self._has_only_later_polls
@@ -207,7 +244,7 @@ class Crawl:
     @property
     def _has_only_later_polls(self) -> bool:
         """Whether the crawl ends early, and only polls are left that became due since it began."""
-        if self._ends_after is None or not self.claims.are_all_open or self.policy.has_more:
+        if self._ends_after is None or not self.session.claims.are_all_open or self.policy.has_more:
             return False
         return self.frontier.only_revisits(self._ends_after)
 
@@ -220,13 +257,13 @@ class Crawl:
             return False
         if self._in_hand is not None:
             return True
-        if self._members.last.others and not self.rounds.is_stopping:
-            if self._members.last.is_over:  # then the elected worker goes on alone
-                return self._members.last.is_elected and self.session.leaves_levels_too_deep
-            return not self._members.last.is_budget_exhausted
+        if self._last.others and not self.session.worker.is_stopping:
+            if self._last.is_over:  # then the elected worker goes on alone
+                return self._last.is_elected and self.session.leaves_levels_too_deep
+            return not self._last.is_budget_exhausted
         if self._has_only_later_polls:
             return False
-        return self.frontier.has_pending or not self.claims.are_all_open
+        return self.frontier.has_pending or not self.session.claims.are_all_open
 
     def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | SitemapNeeded | None:
         """Return the URL to fetch next, or what a site needs before its pages; None if nothing may be fetched yet.
@@ -234,7 +271,7 @@ class Crawl:
         With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
         the results of earlier choices are known. Raises `StoreError`.
         """
-        if not self.policy.is_ready or not self._members.may_lease or self._is_looking_up:
+        if not self.policy.is_ready or not self.may_lease or self._is_looking_up:
             return None
         for site_id in self.trials.admit_waiting(in_flight):
             self.frontier.resume(site_id, now)
@@ -243,7 +280,7 @@ class Crawl:
                 return None
             leases = [self._in_hand] if self._in_hand is not None else self.frontier.lease(now, 1)
             if not leases:
-                self.rounds.has_room = True
+                self.session.worker.has_room = True
                 return None
             (lease,) = leases
             self._in_hand = None
@@ -272,7 +309,7 @@ class Crawl:
             elif self._is_foreign or self.trials.admits(lease.site_id, in_flight):
                 self.trials.record_request(lease.site_id, lease.id)
                 self._rests = False
-                self.rounds.leased += 1
+                self.session.worker.leased += 1
                 return lease
             else:
                 self._await_trial(lease, now)
@@ -312,7 +349,7 @@ class Crawl:
 
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
         """Return the seconds until `next` may return something; None if it will not without a further event."""
-        if not self.policy.is_ready or not self._members.may_lease or self._is_looking_up or self._is_full(in_flight):
+        if not self.policy.is_ready or not self.may_lease or self._is_looking_up or self._is_full(in_flight):
             return None
         return self.frontier.next_due(now) if self._in_hand is None else 0.0
 
@@ -330,7 +367,7 @@ class Crawl:
             self._rests = True
         else:
             self._rests = self.frontier.next_due(now) is None
-        return self._rests and self._members.last.idle == self._members.last.others
+        return self._rests and self._last.idle == self._last.others
 
     def _is_full(self, in_flight: int) -> bool:
         requests = self.frontier.leases - (self._in_hand is not None) + self.sitemaps.in_flight + in_flight
@@ -420,14 +457,14 @@ class Crawl:
     @property
     def is_budget_exhausted(self) -> bool:
         """Whether the page budget ends the crawl although URLs wait."""
-        if (last := self._members.last).others:
+        if (last := self._last).others:
             return self.control.failure is None and last.is_budget_exhausted and not last.is_over
         return self.control.failure is None and self.frontier.is_waiting and self.frontier.budget.is_exhausted
 
     @property
     def has_unsettled_levels(self) -> bool:
         """Whether nothing waits any more, and levels may have to be corrected: see `correct_levels`."""
-        is_open = self._members.last.others or self.frontier.is_waiting or self._has_settled
+        is_open = self._last.others or self.frontier.is_waiting or self._has_settled
         return not is_open and self.control.failure is None and self.session.leaves_levels_too_deep
 
     async def correct_levels(self) -> None:
@@ -456,7 +493,7 @@ class Crawl:
         try:
             if not isinstance(self.control.failure, PASSING):
                 self.session.commit()
-                if self.session.writer.call(self._members.leave):
+                if self.session.writer.call(self.session.worker.leave):
                     self._end(reason, outputs, is_logged=is_logged)
                 else:
                     self._say_that_others_go_on()
@@ -480,9 +517,9 @@ class Crawl:
             logger.info("Crawl %s %s", self.session.name, outcome)
 
     def _say_that_others_go_on(self) -> None:
-        others = max(1, self._members.last.others)
+        others = max(1, self._last.others)
         still = f"{counted(others, 'other')} {'works' if others == 1 else 'work'} on it"
-        logger.info("Worker %d leaves the crawl %s; %s", self._members.worker_id, self.session.name, still)
+        logger.info("Worker %d leaves the crawl %s; %s", self.session.worker.id, self.session.name, still)
 
     def _writes(self, output: Callable[[], None]) -> bool:
         try:

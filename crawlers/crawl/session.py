@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers import __version__
 from crawlers.bandits.reward_kinds import REWARDS
+from crawlers.crawl.claims import Alone
 from crawlers.crawl.spec import check_order
+from crawlers.crawl.worker import Worker
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
 from crawlers.files.writable import check_setting_file
 from crawlers.frontier.budget import PullBudget
@@ -37,6 +39,7 @@ from crawlers.store.database import SILENCE_S, Database, is_missing
 from crawlers.store.locks import WorkerLock
 from crawlers.store.reader_threads import ReaderThreads
 from crawlers.store.reading import crawls
+from crawlers.store.reading.crawls import ANOTHER, Command
 from crawlers.store.reading.levels import correct_levels
 from crawlers.store.reading.queries import sites_of
 from crawlers.store.reading.result_folders import replaced_crawl
@@ -45,19 +48,18 @@ from crawlers.store.sites.site_opening import SiteList, discovered_site
 from crawlers.store.sites.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
 from crawlers.store.store_check import StoreCheck
 from crawlers.store.writing.own_links import adopt_links, own_urls
-from crawlers.store.writing.pulls import downloads_of, pulls_of
+from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of
 from crawlers.store.writing.reserved_ids import ReservedIds
 from crawlers.store.writing.stored_features import stored_link_prior
 from crawlers.store.writing.writer import Writer
 from crawlers.urls.resolution import resolve
-from crawlers.workers import workers
-from crawlers.workers.joining import ANOTHER, Command
-from crawlers.workers.membership import Membership
-from crawlers.workers.new_sites import SiteLimit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from sqlalchemy import Connection
+
+    from crawlers.crawl.claims import Claims
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.inputs.crawl_command import CrawlOrigin
@@ -65,14 +67,12 @@ if TYPE_CHECKING:
     from crawlers.items import Target
     from crawlers.store.reading.page_selection import StoredSelection
     from crawlers.store.writing.change_set import ChangeSet
-    from crawlers.store.writing.pulls import Pull
 
 
 logger = logging.getLogger(__name__)
 
 
 LEAST_SILENCE_S = 2.0  # of a busy server that runs
-PULLS_PER_HEARTBEAT = 10_000  # that a rule learns before a round; they take some 0.1 s
 MOST_SITES = 100_000  # of a crawl; links to further ones are stored as external links
 URLS_PER_WAITING_URL = 120  # known URLs in memory for each one that waits in memory
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
@@ -115,6 +115,8 @@ class CrawlSession:
         make_order = partial(chosen_order, settings, mission.gives, revisits=mission.revisits)
         registry_entry(REWARDS, "REWARD", settings.get("REWARD"))  # a wrong one is refused also where it has no effect
         self._settings = settings
+        self.spec = mission
+        self.last_pulls: Mapping[int, int] | None = None  # that the rules know, by worker; None: they need none
         self.most_sites = MOST_SITES
         self._leader_of = mission.leader_of
         self.name = settings.get("CRAWL") or mission.name
@@ -143,20 +145,19 @@ class CrawlSession:
             if link_prior is not None:
                 with self.database.read() as connection:
                     make_order = partial(make_order, stored_link_prior(connection, self.row.id))
-            self._order = make_order()
+            order = self.order = make_order()
             # Then the pages of a site do not depend on others, and nothing more happens to those that were read.
-            self._are_separate = mission.scope is None or self._order.scores is None
+            self._are_separate = mission.scope is None or self.order.scores is None
             self._has_grown = self.row.has_grown
-            scores = self._order.scores
-            most_sites = self.most_sites + len(self.row.excluded)
-            limit = SiteLimit(self.row.id, most_sites, carries_cash=scores is not None and scores.carries_cash)
-            self.members = Membership(self.database, self.row, mission, scores, limit, deadline_s, clock)
+            scores = order.scores
+            self.worker = Worker(self.database, self.row, deadline_s, clock)
+            self.claims: Claims = Alone(self)
             self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
                 self.database,
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
                 check=self._check_store,
-                fence=self.members.fence,
+                fence=self._fence,
             )
             cache_urls = settings.getint("FRONTIER_CACHE_URLS")
             self._site_ids = ReservedIds(self.writer, site, SITE_BLOCK)
@@ -165,7 +166,7 @@ class CrawlSession:
             store = SqlFrontierStore(self.database, self.writer, self.row.id, looks_back=not self.goes_by_level)
             self.frontier = QueuedFrontier(
                 store,
-                self._order,
+                order,
                 PullBudget(
                     rule,
                     mission.page_budget,
@@ -176,7 +177,7 @@ class CrawlSession:
                 reason_against=reason_against,
                 cache_urls=cache_urls,
                 head_urls=max(1, cache_urls // URLS_PER_WAITING_URL),
-                is_divided=self.members.is_divided and scores is not None,
+                is_divided=self.row.is_divided and scores is not None,
             )
         except BaseException as error:
             self.close_all()
@@ -186,6 +187,10 @@ class CrawlSession:
 
     def _hold(self, worker_id: int) -> None:
         self._lock = WorkerLock(self.database, worker_id)
+
+    def _fence(self, connection: Connection, changes: ChangeSet) -> None:
+        self.worker.fence(connection, changes)
+        self.claims.admit(connection, changes)
 
     def _site_row(self, limits: SiteLimits) -> SiteRow:
         return SiteRow(
@@ -266,26 +271,16 @@ class CrawlSession:
             return f"{ending}: to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
         return f"{ending}: everything is stored, and the same command resumes it"
 
-    def send_heartbeat(self) -> None:
-        """Be heard by the other workers before the first round, which comes when all sites are open."""
-        self.members.send_heartbeat(self.writer)
-
     def recall_pulls(self) -> None:
         """Report the pulls of earlier runs and of other workers to the rules."""
         if not self.frontier.budget.records:
             return
         with self.database.read() as connection:
-            last = self.members.after_pulls = workers.last_pulls(connection, self.row.id)
-        pulls = pulls_of(self.database, self.row.id, until=last)
-        if self.row.resumed and not self.frontier.learn(self._with_heartbeats(pulls)):
+            self.last_pulls = last_pulls(connection, self.row.id)
+        pulls = pulls_of(self.database, self.row.id, until=self.last_pulls)
+        if self.row.resumed and not self.frontier.learn(pulls):
             # It ran without a budget so far.
-            self.frontier.learn(self._with_heartbeats(downloads_of(self.database, self.row.id)))
-
-    def _with_heartbeats(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
-        for number, one in enumerate(pulls):
-            if not number % PULLS_PER_HEARTBEAT:
-                self.send_heartbeat()
-            yield one
+            self.frontier.learn(downloads_of(self.database, self.row.id))
 
     def site_ids(self) -> list[int]:
         """Return the numbers of all sites of the crawl, in order, whichever worker holds them."""
@@ -294,7 +289,7 @@ class CrawlSession:
     @property
     def goes_by_level(self) -> bool:
         """Whether all pages of a level are read before the next begins."""
-        return self._order.finishes_each_priority
+        return self.order.finishes_each_priority
 
     @property
     def leaves_levels_too_deep(self) -> bool:

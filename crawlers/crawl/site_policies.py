@@ -235,7 +235,7 @@ class SitePolicies:
         new = [name for name in unknown if name not in self._session.row.excluded]
         room = max(0, self._session.most_sites - number)
         for name in new[:room]:
-            if self._session.members.is_divided:
+            if self._session.claims.is_divided:
                 changes.extend(self._session.add_site_elsewhere(name))
                 self._open_elsewhere([name])
             else:
@@ -247,7 +247,7 @@ class SitePolicies:
     def _unknown(self, names: Iterable[str]) -> tuple[list[str], int]:
         """Return those of *names* that are not sites of this run of the crawl, and the number of those that are."""
         unknown = [name for name in names if not self._is_known(name)]
-        if not unknown or not self._session.members.is_divided:
+        if not unknown or not self._session.claims.is_divided:
             return unknown, len(self._ids)
         # Other workers discover sites, too.
         found, number = self._session.sites_elsewhere(

@@ -34,7 +34,7 @@ class StartUrls:
         listed = (row for row in rows if self._sites.is_in_host_list(row.site))
         self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now, ChangeSet())
         held = {row.site for row in rows}
-        is_shared = self._session.members.is_divided  # then the other roots are added with their sites
+        is_shared = self._session.claims.is_divided  # then the other roots are added with their sites
         urls = [url for url in self._roots if not is_shared or site_of(url) in held]
         changes = ChangeSet()
         self._add([(self._sites.id_of(site_of(url), now, changes), url) for url in urls], now, changes)
@@ -45,7 +45,7 @@ class StartUrls:
         away: list[Target] = []
         for url in urls:
             site_id = self._sites.open_site_id(site_of(url))
-            if site_id is None and not self._session.members.is_divided:
+            if site_id is None and not self._session.claims.is_divided:
                 site_id = self._sites.id_of(site_of(url), now, changes)
             if site_id is not None:
                 here.append((site_id, url))

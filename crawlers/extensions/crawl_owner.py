@@ -271,6 +271,6 @@ class Rounds:
     def _begin(self, crawl: Crawl) -> None:
         is_running = self._crawler.engine.running
         self._has_run = self._has_run or is_running
-        if crawl.rounds.is_due:
+        if crawl.session.claims.is_due:
             # A crawl that stops waits for its downloads, and is one of the workers until then.
             deferred_from_coro(crawl.round(is_stopping=self._has_run and not is_running))

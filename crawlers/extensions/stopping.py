@@ -91,7 +91,7 @@ class Stopping:
             self._stop_all(Reason.TIMEOUT)
 
     def _stop_all(self, reason: str) -> None:
-        owner_of(self._crawler).crawl.rounds.ask_to_stop(reason)
+        owner_of(self._crawler).crawl.ask_to_stop(reason)
         self._stop(reason)
 
     def _stop(self, reason: str) -> None:

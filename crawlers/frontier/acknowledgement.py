@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from crawlers.frontier import link_messages
+from crawlers.frontier.link_messages import Details
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.frontier.values import Origin
@@ -12,13 +14,11 @@ from crawlers.items import LinkPlace, QueueSlot, State
 from crawlers.ranking.page_orders import MAX_HOPS
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
+from crawlers.store.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
 from crawlers.store.schema.score_tables import LinkChangeRow, LinkTextRow
 from crawlers.store.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
 from crawlers.store.writing.page_rows import add_analysis_rows, add_page_rows
 from crawlers.urls.resolution import variant_rank
-from crawlers.workers import link_messages
-from crawlers.workers.link_messages import Details
-from crawlers.workers.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence

@@ -20,6 +20,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from crawlers.errors import FrontierError
+from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.queues.heap_queue import HeapQueue
@@ -31,9 +32,8 @@ from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
 from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
+from crawlers.store.worker_status import Wait
 from crawlers.store.writing.change_set import ChangeSet
-from crawlers.workers import link_messages
-from crawlers.workers.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Candidate, Decision, PageVisit, Position, Reward, SiteStart
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.ranking.page_orders import PageOrder
+    from crawlers.store.reading.order_parts import StoredPart
+    from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.store.writing.pulls import Pull
-    from crawlers.workers.message_tables import Message
-    from crawlers.workers.order_parts import StoredPart
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond

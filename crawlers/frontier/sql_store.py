@@ -15,13 +15,13 @@ from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.store.reader_threads import is_in_event_loop
+from crawlers.store.reading.order_parts import parts_of
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, metadata, page
 from crawlers.store.streaming import AMONG
 from crawlers.store.writing.pulls import downloads_of_site
 from crawlers.store.writing.reserved_ids import ReservedIds
 from crawlers.store.writing.stored_features import read_features
-from crawlers.workers.order_parts import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from crawlers.ranking.link_table import Features
     from crawlers.store.database import Database
+    from crawlers.store.reading.order_parts import StoredPart
     from crawlers.store.writing.change_set import ChangeSet
     from crawlers.store.writing.writer import Writer
-    from crawlers.workers.order_parts import StoredPart
 
 MIN_CHANGED = 100_000  # pages remembered as not committed before those that are committed are looked for
 MAX_SCORE = 1e300  # drivers do not agree on infinities

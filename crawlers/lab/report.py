@@ -28,7 +28,7 @@ from crawlers.store.reading.crawl_settings import settings_of
 from crawlers.store.reading.queries import crawl_named
 from crawlers.store.schema.tables import site
 from crawlers.store.writing.pulls import pulls_of
-from crawlers.workers.workers import has_work
+from crawlers.workers.exchange import has_work
 
 if TYPE_CHECKING:
     import argparse

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.items import ExternalLink, State
 from crawlers.store.schema.tables import external_link, external_url, page, pull, site
-from crawlers.workers.workers import has_work
+from crawlers.workers.exchange import has_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -21,7 +21,7 @@ from crawlers.reports.crawl_overview import guesses_of
 from crawlers.store.reading.crawl_results import crawl_results
 from crawlers.store.reading.queries import crawl_named
 from crawlers.store.sites.site_rows import count_excluded
-from crawlers.workers.workers import PAUSE
+from crawlers.store.worker_rows import PAUSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

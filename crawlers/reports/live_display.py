@@ -24,7 +24,7 @@ from crawlers.reports.crawl_overview import crawl_overview, progress
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import crawl_named
 from crawlers.store.reading.url_counts import COUNT_OF, UrlKind, total
-from crawlers.workers.workers import PAUSE, STOP
+from crawlers.store.worker_rows import PAUSE, STOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

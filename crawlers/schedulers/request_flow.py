@@ -108,7 +108,7 @@ class RequestFlow:
         return None
 
     def _next(self) -> Request | None:
-        if not self._crawl.session.members.may_lease:
+        if not self._crawl.may_lease:
             return None
         if self._foreign is not None:
             self._foreign.drop_refused()

@@ -26,13 +26,13 @@ from crawlers.reports.histories.history import STATES, Topic
 from crawlers.reports.live_display import ASKED
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.reports.seed_overview import SEEDS, SeedState
+from crawlers.store.worker_rows import ACTIVE, LEFT, LOST
+from crawlers.store.worker_status import Wait
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
 from crawlers.web.pages.start_pages import MISSIONS
 from crawlers.web.templating import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
-from crawlers.workers.worker_status import Wait
 from crawlers.workers.worker_table import SITES, WORKERS
-from crawlers.workers.workers import ACTIVE, LEFT, LOST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,4 +1,5 @@
-"""Several processes at work on one crawl: membership, claims of sites, links sent between workers, grants of a budget.
+"""Several processes at work on one crawl: claims of sites, links sent between workers, grants of a budget.
 
-Begin with `membership`. Its tables are in `message_tables`; `workers` has the statements about who holds what.
+Begin with `shared`, the claims of a worker that is not alone; `exchange` has the statements of its rounds. A crawl of
+one process imports nothing of this package: see `crawl.claims`.
 """

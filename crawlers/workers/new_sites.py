@@ -16,10 +16,10 @@ from sqlalchemy import select
 from crawlers.items import ExternalLink, State
 from crawlers.reasons import Reason
 from crawlers.store.database import lock_name
+from crawlers.store.schema.message_tables import NO_PAGE, Message, ReturnedCash
 from crawlers.store.schema.tables import DiscoveredSeed, DiscoveredSite, EndedPage, NewPage, SiteAvailability, page
 from crawlers.store.sites.site_rows import count_sites, known_sites
 from crawlers.store.writing.page_rows import add_external_rows
-from crawlers.workers.message_tables import NO_PAGE, Message, ReturnedCash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,17 +8,15 @@ from sqlalchemy import false, func, literal_column, select
 
 from crawlers.items import State
 from crawlers.store.locks import free_locks
-from crawlers.store.reading.crawl_settings import setting_of
 from crawlers.store.reading.crawls import RUNNING
 from crawlers.store.schema.tables import crawl, page, site, worker
 from crawlers.store.sites.site_rows import NO_ROBOTS
-from crawlers.workers.worker_status import WorkerStatus, read_status
-from crawlers.workers.workers import ACTIVE, STOP, ask, has_work, server_time
+from crawlers.store.worker_rows import ACTIVE, STOP, ask, budget_of, server_time
+from crawlers.store.worker_status import WorkerStatus, read_status
+from crawlers.workers.exchange import has_work
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    from sqlalchemy import Connection
 
     from crawlers.store.database import Database
 
@@ -127,14 +125,6 @@ def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[S
     with database.read() as connection:
         budget, used = budget_of(connection, crawl_id)
         return server_time(connection), [SiteLine._make((*row, 0 < budget <= used)) for row in connection.execute(rows)]
-
-
-def budget_of(connection: Connection, crawl_id: int) -> tuple[int, int]:
-    """Return the page budget of a crawl, 0 if it has no limit, and how much all its runs have used."""
-    used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
-    all_runs = select(crawl.c.earlier_pulls + used.scalar_subquery()).where(crawl.c.id == crawl_id)
-    limit = connection.scalar(setting_of(crawl_id, "PAGE_BUDGET"))
-    return int(limit or 0), int(connection.execute(all_runs).scalar_one())
 
 
 def time_of_server(database: Database) -> float:

@@ -11,8 +11,8 @@ from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import Count, Said, said, sentence
 from crawlers.reports.live_display import ASKED
 from crawlers.store.reading.crawls import FINISHED
-from crawlers.workers.worker_status import Wait
-from crawlers.workers.workers import ACTIVE, LEFT, LOST
+from crawlers.store.worker_rows import ACTIVE, LEFT, LOST
+from crawlers.store.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

@@ -15,17 +15,19 @@ from sqlalchemy import func, select, update
 
 from crawlers.errors import ClaimsLost, ConfigError, CrawlEnded
 from crawlers.items import State
+from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.locks import WorkerLock
 from crawlers.store.reading import crawls
+from crawlers.store.reading.crawls import Command
 from crawlers.store.schema.tables import SiteRelease, crawl, page, site, worker
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.worker_rows import Round
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet
-from crawlers.workers import workers
-from crawlers.workers.joining import Command
-from crawlers.workers.workers import Report, Round
+from crawlers.workers import exchange
+from crawlers.workers.exchange import Report
 from tests.support.interleaving import interleaved
 from tests.support.stored_rows import committed, ended_page, new_page
 
@@ -53,7 +55,7 @@ class Store:
         pages = [new_page(number, number, state) for number in self.sites]
         with database.write() as connection:
             write_changes(connection, ChangeSet(*pages, SiteRelease(self.sites[3], 1.0, None)))
-            self.second, self.third = (workers.join(connection, self.crawl_id, "b", 1, "1", NOW) for _ in range(2))
+            self.second, self.third = (worker_rows.join(connection, self.crawl_id, "b", 1, "1", NOW) for _ in range(2))
             led = update(site).where(site.c.id == self.sites[1])
             connection.execute(led.values(source_id=self.sites[0]))
             connection.execute(update(worker).values(beat_at=NOW, is_idle=True))
@@ -80,7 +82,7 @@ class Store:
             return error
 
     def exchange(self, database, me, **report):
-        return committed(workers.exchange, database, Report(me, self.crawl_id, BUDGET, **report), NOW)
+        return committed(exchange.exchange, database, Report(me, self.crawl_id, BUDGET, **report), NOW)
 
     def claim(self, database, me):
         return self.exchange(database, me, wanted_sites=SITES, is_idle=True)
@@ -90,22 +92,22 @@ class Store:
 
     def lose(self, database, me):
         with database.write() as connection:
-            workers.fence(connection, me, NOW)
-            return workers.lose_dead(connection, self.crawl_id, NOW, 30.0, lambda one: False, me)
+            worker_rows.fence(connection, me, NOW)
+            return worker_rows.lose_dead(connection, self.crawl_id, NOW, 30.0, lambda one: False, me)
 
     def commit(self, database, me):
         with database.write() as connection:
-            workers.fence(connection, me, NOW, pulls=1)
+            worker_rows.fence(connection, me, NOW, pulls=1)
             write_changes(connection, ChangeSet(ended_page(self.sites[0])))
         return "committed"
 
     def give_up(self, database, me):
         with database.write() as connection:
-            workers.fence(connection, me, NOW)
+            worker_rows.fence(connection, me, NOW)
             write_changes(connection, ChangeSet(*(SiteRelease(of, 1.0, None) for of in self.sites[:2])))
 
     def leave(self, database, me):
-        return committed(workers.leave, database, me, NOW)
+        return committed(worker_rows.leave, database, me, NOW)
 
     def join(self, database, me):
         return self.begin(database).others

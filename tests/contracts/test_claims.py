@@ -22,18 +22,19 @@ from sqlalchemy import func, select
 from crawlers.errors import ClaimsLost
 from crawlers.frontier.politeness import HostGate
 from crawlers.items import State
+from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.locks import WorkerLock, is_free
 from crawlers.store.reading import crawls
-from crawlers.store.reading.crawls import FINISHED, INTERRUPTED, RUNNING
+from crawlers.store.reading.crawls import FINISHED, INTERRUPTED, RUNNING, Command
 from crawlers.store.schema.tables import PullRow, SiteRelease, crawl, page, pull, site, worker
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow, site_rows
+from crawlers.store.worker_rows import ACTIVE
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet
-from crawlers.workers import workers
-from crawlers.workers.joining import Command
-from crawlers.workers.workers import ACTIVE, Report
+from crawlers.workers import exchange
+from crawlers.workers.exchange import Report
 from tests.support.stored_rows import committed, ended_page, new_page
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Workers(RuleBasedStateMachine):
         super().__init__()
         self.now = 1000.0
         self.budget = budget
-        self.clock = patch.object(workers, "server_time", lambda connection: self.now)
+        self.clock = patch.object(worker_rows, "server_time", lambda connection: self.now)
         self.clock.start()
         self.database = make_database()
         self.clients = []
@@ -146,7 +147,7 @@ class Workers(RuleBasedStateMachine):
         context = self.database.write()
         connection = context.__enter__()
         try:
-            workers.fence(connection, client.id, self.now, pulls=len(client.leases))
+            worker_rows.fence(connection, client.id, self.now, pulls=len(client.leases))
         except ClaimsLost as error:
             context.__exit__(type(error), error, None)
             self._exit(client)
@@ -248,7 +249,7 @@ class Workers(RuleBasedStateMachine):
     def _commit(self, client):
         try:
             with self.database.write() as connection:
-                workers.fence(connection, client.id, self.now, pulls=len(client.leases))
+                worker_rows.fence(connection, client.id, self.now, pulls=len(client.leases))
                 self._end_pages(client, connection, client.leases)
         except ClaimsLost:
             self._exit(client)
@@ -295,12 +296,12 @@ class Workers(RuleBasedStateMachine):
         )
         try:
             with self.database.write() as connection:
-                workers.fence(connection, client.id, self.now)
+                worker_rows.fence(connection, client.id, self.now)
                 deadline_s = DEADLINE_S if is_regular else None
-                workers.lose_dead(
+                worker_rows.lose_dead(
                     connection, self.crawl_id, self.now, deadline_s, lambda one: is_free(self.database, one), client.id
                 )
-                learnt = workers.exchange(connection, report, self.now)
+                learnt = exchange.exchange(connection, report, self.now)
                 self._open(client, connection, learnt.claimed)
         except ClaimsLost:
             self._exit(client)
@@ -328,7 +329,7 @@ class Workers(RuleBasedStateMachine):
         given = [of for source in spare[: len(spare) // 2] for of in source]
         try:
             with self.database.write() as connection:
-                workers.fence(connection, client.id, self.now)
+                worker_rows.fence(connection, client.id, self.now)
                 write_changes(connection, ChangeSet(*(SiteRelease(of, client.asked_at[of], None) for of in given)))
         except ClaimsLost:
             self._exit(client)
@@ -343,7 +344,7 @@ class Workers(RuleBasedStateMachine):
         if client not in self.clients:
             return
         try:
-            client.is_finishing = committed(workers.leave, self.database, client.id, self.now)
+            client.is_finishing = committed(worker_rows.leave, self.database, client.id, self.now)
         except ClaimsLost:
             self._exit(client)
             return

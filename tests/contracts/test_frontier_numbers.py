@@ -6,7 +6,7 @@ from crawlers.bandits.beebot import BatchGreedy
 from crawlers.bandits.patience import Patience
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
-from crawlers.workers.worker_status import Wait
+from crawlers.store.worker_status import Wait
 from tests.contracts.site import NOW, Site, acknowledge
 
 

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.store.database import Database
+from crawlers.store.schema.message_tables import ChangedLinks, Message, ReceivedLink, TakenMessage, message
 from crawlers.store.schema.tables import PageLinks, link
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet
-from crawlers.workers.message_tables import ChangedLinks, Message, ReceivedLink, TakenMessage, message
 from tests.support.interleaving import interleaved
 from tests.support.stored_rows import begin, committed
 

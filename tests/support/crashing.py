@@ -10,9 +10,9 @@ from pathlib import Path
 
 from sqlalchemy import Engine, event
 
+from crawlers.crawl import worker
 from crawlers.frontier import sql_store
 from crawlers.store.writing import writer
-from crawlers.workers import membership
 
 
 class KillBeforeCommit:
@@ -75,4 +75,4 @@ class FrequentStoreChecks:
 
     def update_settings(self, settings):
         writer.CHECK_S = 0.1
-        membership.ROUND_S = 0.1
+        worker.ROUND_S = 0.1

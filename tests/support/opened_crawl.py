@@ -94,6 +94,11 @@ class OpenedCrawl:
         """Exchange with the other workers of the crawl, and open the sites that this one has claimed."""
         asyncio.run(self.crawl.round())
 
+    def share(self):
+        """Share the crawl, as if others had joined; return the claims."""
+        self.crawl._share()
+        return self.crawl.session.claims
+
     def lease(self):
         """Return the next lease; fail if there is none."""
         lease = self.crawl.next(self.now)

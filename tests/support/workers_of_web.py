@@ -17,16 +17,17 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.ranking.opic import OPIC, OPICTotals
 from crawlers.ranking.page_scores import GONE
+from crawlers.store import worker_rows
 from crawlers.store.database import Database
+from crawlers.store.reading.order_parts import parts_of
+from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.score_tables import importance
 from crawlers.store.schema.tables import link, page, site
 from crawlers.store.sites.site_opening import discovered_site
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.resolution import resolve
-from crawlers.workers import messages, workers
-from crawlers.workers.message_tables import Message, message
+from crawlers.workers.exchange import hand_out, links_to
 from crawlers.workers.new_sites import SiteLimit
-from crawlers.workers.order_parts import hand_out, parts_of
 from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites, begin, committed, execute
 
@@ -130,13 +131,13 @@ class Workers:
         self.database = Database(url)
         self.crawl_id = begin(self.database, mission="broad", now=self.now).id
         with self.database.write() as connection:  # else all would wait for its part
-            now = workers.server_time(connection)
-            assert workers.lose_dead(connection, self.crawl_id, now, None, lambda _: True)
+            now = worker_rows.server_time(connection)
+            assert worker_rows.lose_dead(connection, self.crawl_id, now, None, lambda _: True)
         rows = add_sites(self.database, self.crawl_id, *(host(place) for place in range(self.most_sites)))
         self.site_ids = {row.site: row.id for row in rows}
 
     def join(self):
-        number = committed(workers.join, self.database, self.crawl_id, "test", 1, "1", self.now)
+        number = committed(worker_rows.join, self.database, self.crawl_id, "test", 1, "1", self.now)
         order = self.make_order()
         has_cash = order.scores is not None and order.scores.carries_cash
         limit = SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)
@@ -194,8 +195,8 @@ class Workers:
         worker.held.flush()
         parts = None
         with self.database.write() as connection:
-            workers.fence(connection, worker.number, self.now)
-            found = messages.of_worker(connection, self.crawl_id, worker.number, 1000)
+            worker_rows.fence(connection, worker.number, self.now)
+            found = links_to(connection, self.crawl_id, worker.number, 1000)
             if worker.scores is not None:
                 parts = hand_out(connection, self.crawl_id, self.now, ROUND_S, worker.scores.hand_out)
         worker.frontier.receive(found, self.now)
@@ -207,7 +208,7 @@ class Workers:
         worker.held.lose()
         del self.workers[worker.number]
         with self.database.write() as connection:
-            workers.lose_dead(connection, self.crawl_id, self.now, None, lambda number: number == worker.number)
+            worker_rows.lose_dead(connection, self.crawl_id, self.now, None, lambda number: number == worker.number)
 
     def fetch(self, worker):
         leases = worker.frontier.lease(self.now, 1)

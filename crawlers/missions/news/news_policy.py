@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import redirects_to_variant
+from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.values import Decision
 from crawlers.items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, QueueSlot, State
 from crawlers.missions.news.article.article_labels import ALTERNATE_URL, SURE
@@ -21,11 +22,11 @@ from crawlers.reasons import sentence
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import site_of
-from crawlers.workers.link_messages import details_of, target_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from crawlers.frontier.link_messages import Details
     from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
     from crawlers.missions.news.articles import ArticlePolicy, StoredArticle
@@ -35,10 +36,9 @@ if TYPE_CHECKING:
     from crawlers.missions.news.urls.requeue import LookUpResult
     from crawlers.missions.news.urls.rule_learning import Call
     from crawlers.store.reader_threads import Run
+    from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.scope import Scope
-    from crawlers.workers.link_messages import Details
-    from crawlers.workers.message_tables import Message
 
 logger = logging.getLogger(__name__)
 

@@ -41,13 +41,13 @@ from crawlers.reports.histories.waiting import remedies, robots_lines, waiting_f
 from crawlers.store.reading.link_removal import deleted_links
 from crawlers.store.reading.queries import addresses_of
 from crawlers.store.reading.url_counts import kind_of
+from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.score_tables import SCORE_ROWS
 from crawlers.store.schema.tables import crawl as crawled
 from crawlers.store.schema.tables import external_url, link_features, metadata, page, site
 from crawlers.urls.keys import url_key
 from crawlers.urls.normal_form_steps import form_steps
 from crawlers.urls.resolution import resolve
-from crawlers.workers.message_tables import message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

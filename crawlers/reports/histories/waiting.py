@@ -13,8 +13,7 @@ from crawlers.reports.histories.history import Count, Fact, Moment, Said, Topic,
 from crawlers.sites.robots_rules import deciding_line
 from crawlers.store.reading.crawls import FINISHED, RUNNING
 from crawlers.store.schema.tables import crawl, page
-from crawlers.workers.worker_queries import budget_of
-from crawlers.workers.workers import PAUSE, STOP
+from crawlers.store.worker_rows import PAUSE, STOP, budget_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,35 +11,38 @@ import platform
 import re
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, select, update
 
 from crawlers import __version__
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, CrawlEnded, StoreError
 from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.ranking.page_scores import REVISIT
-from crawlers.store.database import lock_name
+from crawlers.store import worker_rows
+from crawlers.store.database import lock_name, shown_url
 from crawlers.store.locks import is_free
 from crawlers.store.reading.crawl_settings import record, recorded, setting_of
 from crawlers.store.reading.page_selection import reselect
+from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import SettingRow, crawl, link_anchor, page, site
 from crawlers.store.sites.site_opening import open_sites
 from crawlers.store.sites.site_rows import find_sites, site_rows
 from crawlers.store.writing.change_set import ChangeSet
+from crawlers.store.writing.pulls import uncounted_pulls
 from crawlers.store.writing.stored_features import keep_link_prior
-from crawlers.workers import workers
-from crawlers.workers.joining import Command, check_joining, check_mission, check_rejoining
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
 
     from sqlalchemy import Connection
 
     from crawlers.ranking.link_prior import LinkPrior
     from crawlers.store.database import Database
+    from crawlers.store.sites.site_opening import SiteList
     from crawlers.store.sites.site_rows import SiteRow
 
 # The stored pages and rewards depend on these settings, so a crawl can't change them when it is resumed.
@@ -49,6 +52,25 @@ SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `St
 GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
 COMMAND = "command"  # part of the manifest: of the latest run
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
+ANOTHER = "give this crawl another name: -s CRAWL=another"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a process was told to crawl."""
+
+    name: str  # of the crawl
+    mission: str
+    manifest: Mapping[str, Any]  # what is stored of the run
+    sites: SiteList
+    can_be_joined: bool = True  # false for spiders that are not missions of this project: one process runs their crawls
+    processes: int = 1  # which are started at once with this command
+    rejoins: int | None = None  # the number of the only crawl that this process may work on: it did so before
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings that are recorded with a crawl."""
+        return {**self.manifest.get("settings", {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +86,8 @@ class CrawlRow:
     run_started_at: float  # when a worker began or resumed it while no other was active
     others: int  # further active workers: this one has joined them
     is_divided: bool  # there are others, or will be soon
+    is_shared: bool  # it is divided, or has links that workers of an earlier run sent to each other
+    granted: int  # pulls of the budget; -1: no limit
     added: int  # sites of the host list that the earlier runs, if there were any, did not have
     # URLs were selected after pages to which they link were read, so that levels may be too deep.
     has_grown: bool = False
@@ -97,22 +121,24 @@ def begin(
     sites, has_budget = command.sites, bool(command.settings.get("PAGE_BUDGET"))
     with database.write() as connection:
         lock_name(connection, command.name)  # no other process can begin this crawl now
-        server_now = workers.server_time(connection)
+        server_now = worker_rows.server_time(connection)
         ahead_s = now - server_now
         crawl_id = _undisturbed(database, connection, command.name, server_now)
         check_rejoining(connection, crawl_id, command)
         resumed = crawl_id is not None
         if crawl_id is None:
             crawl_id = _insert_crawl(connection, command, now)
-        others = workers.active(connection, crawl_id)
+        others = worker_rows.active(connection, crawl_id)
+        is_divided = bool(others) or command.processes > 1
         opened: list[SiteRow] | None = None
+        granted = 0
         if others:
-            check_joining(connection, crawl_id, others, command)
+            _joining().check_joining(connection, crawl_id, others, command)
         else:
             ended_at = _resume(connection, crawl_id, command) if resumed else None
             # A killed run may have sent a request just now; a clock that was set back must not make a crawl wait.
             asked_at = None if not resumed else now if ended_at is None else min(ended_at, now)
-            earlier_pulls = workers.uncounted_pulls(connection, crawl_id) if resumed and has_budget else 0
+            earlier_pulls = uncounted_pulls(connection, crawl_id) if resumed and has_budget else 0
             _begin_run(
                 connection, crawl_id, server_now, None if asked_at is None else asked_at - ahead_s, earlier_pulls
             )
@@ -120,31 +146,52 @@ def begin(
             opened = [row if row.is_new else replace(row, asked_at=asked_at) for row in opened]
             if sites.selection is not None and reselect(connection, crawl_id, opened, sites.selection, now):
                 record(connection, crawl_id, {GROWN: GROWN})
+            if has_budget:  # all of it: others that join get parts of this
+                budget, used = worker_rows.budget_of(connection, crawl_id)
+                granted = max(0, budget - used)
         if link_prior is not None:
             keep_link_prior(connection, crawl_id, link_prior)
-        worker_id = workers.join(connection, crawl_id, platform.node(), os.getpid(), __version__, server_now)
+        process = (platform.node(), os.getpid(), __version__)
+        worker_id = worker_rows.join(connection, crawl_id, *process, server_now, granted)
         hold(worker_id)
-        # With a budget, the first one would soon have spent it on its part: it gives up sites to the others.
-        share = 1 if has_budget else command.processes
-        held = frozenset(workers.claim_share(connection, crawl_id, worker_id, len(others), share))
-        rows = site_rows(connection, held, ahead_s) if opened is None else [row for row in opened if row.id in held]
+        rows = opened or []
+        if is_divided:
+            # With a budget, the first one would soon have spent it on its part: it gives up sites to the others.
+            share = 1 if has_budget else command.processes
+            held = _joining().claim_share(connection, crawl_id, worker_id, len(others), share)
+            rows = site_rows(connection, held, ahead_s) if opened is None else [row for row in opened if row.id in held]
+        else:
+            worker_rows.claim_all(connection, crawl_id, worker_id)
+        is_shared = is_divided or _has_messages(connection, crawl_id)
         excluded = frozenset(one.site for one in find_sites(connection, crawl_id, ~site.c.is_open))
         has_grown = connection.scalar(setting_of(crawl_id, GROWN)) is not None
         started_at = connection.execute(select(crawl.c.run_started_at).where(crawl.c.id == crawl_id)).scalar_one()
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
     in_order = tuple(sorted(rows, key=lambda row: row.id))
     new = sites.names.intersection(row.site for row in opened or () if row.is_new)
-    is_divided = bool(others) or command.processes > 1
-    run = (worker_id, started_at + ahead_s, len(others), is_divided, len(new))
+    divided = (is_divided, is_shared, granted if has_budget else -1)
+    run = (worker_id, started_at + ahead_s, len(others), *divided, len(new))
     return CrawlRow(crawl_id, command.name, resumed, in_order, excluded, *run, has_grown)
+
+
+def _joining() -> ModuleType:
+    """Return what only processes need that share a crawl."""
+    from crawlers.workers import joining
+
+    return joining
+
+
+def _has_messages(connection: Connection, crawl_id: int) -> bool:
+    its = select(message.c.id).join(site, site.c.id == message.c.site_id)
+    return connection.execute(its.where(message.c.crawl_id == crawl_id, site.c.is_open).limit(1)).first() is not None
 
 
 def _undisturbed(database: Database, connection: Connection, name: str, now: float) -> int | None:
     """Return the unfinished crawl *name* without its dead workers, and keep others from beginning or ending it."""
     crawl_id = _unfinished(connection, name)
     while crawl_id is not None:
-        workers.lose_dead(connection, crawl_id, now, None, partial(is_free, database), waits=True)
-        workers.lock_crawl(connection, crawl_id)
+        worker_rows.lose_dead(connection, crawl_id, now, None, partial(is_free, database), waits=True)
+        worker_rows.lock_crawl(connection, crawl_id)
         still = _unfinished(connection, name)
         if still == crawl_id:
             break
@@ -158,6 +205,32 @@ def _begin_run(connection: Connection, crawl_id: int, now: float, asked_at: floa
     connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(**nobody_s))
     began = {"control": None, "finisher_id": None, "run_started_at": now, "earlier_pulls": earlier_pulls}
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**began))
+
+
+def check_mission(connection: Connection, crawl_id: int, command: Command) -> None:
+    """Raise `ConfigError` if the crawl has another mission."""
+    known = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar_one()
+    if known != command.mission:
+        raise ConfigError(
+            f"CRAWL={command.name} is an unfinished crawl of the mission {known}, not {command.mission}; {ANOTHER}"
+        )
+
+
+def check_rejoining(connection: Connection, unfinished_id: int | None, command: Command) -> None:
+    """Raise `CrawlEnded` if the crawl that the process rejoins is not the unfinished one, or is about to end.
+
+    Raises `StoreError` if the store has no such crawl: it is not the store in which the crawl began.
+    """
+    crawl_id = command.rejoins
+    if crawl_id is None:
+        return
+    if connection.execute(select(crawl.c.id).where(crawl.c.id == crawl_id)).scalar() is None:
+        raise StoreError(
+            f"{shown_url(connection.engine.url)} has no crawl {crawl_id} any more, so its workers were "
+            "stopped; restore it and run the same command again, or remove what is left of it to begin anew"
+        )
+    if crawl_id != unfinished_id or worker_rows.is_over(connection, crawl_id):
+        raise CrawlEnded(f"the crawl {command.name} has ended, so there is nothing left to do")
 
 
 def growth_row(crawl_id: int) -> ChangeSet:
@@ -242,9 +315,9 @@ def end(
     state = FINISHED if finished else INTERRUPTED
     with database.write() as connection:
         if worker_id is not None:
-            server_now = workers.server_time(connection)
-            if not workers.leave(connection, worker_id, server_now):
+            server_now = worker_rows.server_time(connection)
+            if not worker_rows.leave(connection, worker_id, server_now):
                 return False
-            workers.finish(connection, worker_id, server_now)
+            worker_rows.finish(connection, worker_id, server_now)
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason))
     return True

@@ -25,8 +25,8 @@ from crawlers.store.schema.tables import (
     site,
     worker,
 )
+from crawlers.store.worker_rows import ACTIVE, lock_crawl
 from crawlers.urls.keys import url_key
-from crawlers.workers.workers import ACTIVE, lock_crawl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,9 +7,8 @@ Other kinds of writes, for example an UPDATE of some columns, are row types decl
 """
 
 from crawlers.mission import missions
-from crawlers.store.schema import score_tables, sitemap_tables
+from crawlers.store.schema import message_tables, score_tables, sitemap_tables
 from crawlers.store.schema.tables import metadata
-from crawlers.workers import message_tables
 
 __all__ = ["message_tables", "metadata", "score_tables", "sitemap_tables"]
 

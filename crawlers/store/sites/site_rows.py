@@ -18,7 +18,7 @@ from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import page, seed_host, site, worker
 from crawlers.store.streaming import among
-from crawlers.workers.workers import ACTIVE
+from crawlers.store.worker_rows import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import exists, func, select
 
-from crawlers.store.schema.tables import counted_key, link_features, page, pull, site
+from crawlers.store.schema.tables import counted_key, link_features, page, pull, site, worker
 from crawlers.store.streaming import among
 from crawlers.store.writing.stored_features import read_reward
 
@@ -38,7 +38,7 @@ def has_pulls(connection: Connection, crawl_id: int) -> bool:
 def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None = None) -> Iterator[Pull]:
     """Yield every recorded download of the crawl, in the order of completion.
 
-    With *until*, by worker, only those up to its last pull there: see `workers.last_pulls`. Raises `StoreError` if a
+    With *until*, by worker, only those up to its last pull there: see `last_pulls`. Raises `StoreError` if a
     reward is not one.
     """
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
@@ -58,6 +58,23 @@ def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None 
             for site_id, reward, features, worker_id, number in rows:
                 if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
                     yield Pull(site_id, read_reward(reward, database.name), features)
+
+
+def last_pulls(connection: Connection, crawl_id: int) -> dict[int, int]:
+    """Return the last pull of each worker of a crawl that has any, by worker."""
+    last = select(func.max(pull.c.id)).where(pull.c.worker_id == worker.c.id).scalar_subquery()
+    found = connection.execute(select(worker.c.id, last).where(worker.c.crawl_id == crawl_id)).all()
+    return {number: pull_id for number, pull_id in found if pull_id is not None}
+
+
+def uncounted_pulls(connection: Connection, crawl_id: int) -> int:
+    """Return the pulls of a crawl that no worker has counted; without any, the attempts, as `pulls.downloads_of`."""
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    pulls = connection.execute(select(func.count()).where(pull.c.site_id.in_(of_crawl))).scalar_one()
+    attempts = select(func.coalesce(func.sum(page.c.attempts), 0)).where(page.c.site_id.in_(of_crawl))
+    counted = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
+    recalled = pulls or connection.execute(attempts).scalar_one()
+    return max(0, int(recalled) - int(connection.execute(counted).scalar_one()))
 
 
 def downloads_of_site(database: Database, site_id: int) -> int:

@@ -21,6 +21,7 @@ from crawlers.sites.hosts_file import hosts_line
 from crawlers.store.reading.crawl_results import unavailable_sites
 from crawlers.store.reading.crawls import FINISHED
 from crawlers.store.reading.queries import limits_of
+from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.forms import changes
 from crawlers.web.pages.file_pages import result_folder
@@ -39,7 +40,6 @@ from crawlers.workers.worker_table import (
     worker_notes,
     worker_row,
 )
-from crawlers.workers.workers import ACTIVE, PAUSE, STOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

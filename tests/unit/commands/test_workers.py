@@ -13,8 +13,7 @@ from crawlers.store.reading import crawls
 from crawlers.store.schema.tables import crawl, worker
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
-from crawlers.workers import joining
-from crawlers.workers.workers import PAUSE, STOP
+from crawlers.store.worker_rows import PAUSE, STOP
 from tests.support.command_here import run_here
 from tests.support.stored_rows import execute
 
@@ -36,7 +35,7 @@ def begun(database, locks):
     def hold(worker_id):
         locks.append(WorkerLock(database, worker_id))
 
-    return crawls.begin(database, joining.Command("mine", "sitegraph", {}, SiteList(rows)), 0.0, hold=hold)
+    return crawls.begin(database, crawls.Command("mine", "sitegraph", {}, SiteList(rows)), 0.0, hold=hold)
 
 
 def lines_of(capsys):

@@ -6,10 +6,10 @@ from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.ranking.page_orders import MAX_HOPS
+from crawlers.store.schema.message_tables import Message
 from crawlers.store.schema.tables import DiscoveredSite, NewPage, SiteRobots
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.scope import Scope
-from crawlers.workers.message_tables import Message
 from tests.support.opened_crawl import NOW, SITE, target
 
 OTHER = "http://b.test"
@@ -33,7 +33,8 @@ def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeyp
     mission = {"scope": Scope("all", [SITE]), "can_be_shared": True}
     monkeypatch.setattr(policy, "found_by_robots", lambda text: [f"{OTHER}/sitemap.xml"])
     crawl = opened(mission, ROBOTSTXT_OBEY=finds == "sitemap")
-    crawl.crawl.session.members.is_divided = is_divided
+    if is_divided:
+        crawl.share().is_divided = True
     writer, submitted = crawl.crawl.session.writer, []
     monkeypatch.setattr(writer, "submit", submitted.append)
     if finds == "link":
@@ -51,7 +52,8 @@ def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeyp
 @pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
 def test_redirect_that_is_one_too_many_adds_no_site(opened, is_divided):
     crawl = opened({"scope": Scope("all", [SITE]), "can_be_shared": True})
-    crawl.crawl.session.members.is_divided = is_divided
+    if is_divided:
+        crawl.share().is_divided = True
     crawl.end(crawl.lease(), "/0")
     for hop in range(1, MAX_HOPS + 1):
         crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target(f"/{hop}"))
@@ -72,7 +74,8 @@ def test_unchanged_page_adds_no_site(opened, policy, is_divided, monkeypatch):
     crawl.close(reason="shutdown")
     monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 2)
     crawl = opened(mission, ORDER="aopic")
-    crawl.crawl.session.members.is_divided = is_divided
+    if is_divided:
+        crawl.share().is_divided = True
     crawl.now += 60.0
     lease = crawl.lease()
     assert lease.is_revisit

@@ -5,8 +5,8 @@ from collections import Counter
 from threading import Event
 
 import pytest
+from sqlalchemy import select, update
 
-from crawlers.crawl import session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
@@ -14,9 +14,10 @@ from crawlers.items import SiteLimits
 from crawlers.ranking.link_features import feature_id
 from crawlers.ranking.page_orders import REWARDS
 from crawlers.store.database import Database
+from crawlers.store.schema.tables import worker
 from crawlers.urls.scope import Scope
-from crawlers.workers import site_claims
 from tests.support.opened_crawl import OpenedCrawl, rounds, target
+from tests.support.stored_rows import execute
 
 SITES = [f"http://s{number}.test" for number in range(6)]
 
@@ -122,55 +123,25 @@ def test_worker_that_opens_sites_for_longer_than_the_deadline_is_not_lost(opened
     assert len(two.leases()) == owners(one).count(two.crawl.session.row.worker_id) == 2
 
 
-class TickingCrawl(OpenedCrawl):
-    """Whenever it looks at its clock, two seconds have passed."""
-
-    _now = 0.0
-
-    @property
-    def now(self):
-        self._now += 2.0
-        return self._now
-
-    @now.setter
-    def now(self, seconds):
-        self._now = seconds
-
-
-class Submitted(CrawlPolicy):
-    """Notes how much was submitted when it is to load sites: before the first round, page numbers and beats."""
+class SilentPolicy(CrawlPolicy):
+    """Waits until its worker, which was silent for long, is heard again."""
 
     def __init__(self, session):
         self._session = session
-        self.before = {}  # by site
+        self.beats = 0
 
     def load_sites(self, rows):
-        self.before |= {row.site: self._session.writer.submitted for row in rows}
+        for _ in range(2):
+            execute(self._session.database, update(worker).values(beat_at=0.0))
+            while not self._session.database.scalar(select(worker.c.beat_at)):
+                assert not self._session.writer.has_failed
+            self.beats += 1
         return super().load_sites(rows)
 
 
-@pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4 + 4 + 1)], ids=["at once", "slowly"])
-def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(opened, kind, jobs):
-    crawl = opened(policy=Submitted, kind=kind)
-    assert crawl.crawl.policy.before == dict.fromkeys(SITES[:4], jobs)
-
-
-def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(opened, monkeypatch):
-    monkeypatch.setattr(session, "PULLS_PER_HEARTBEAT", 1)
-    mission = {"page_budget": 10, "can_be_shared": False}
-    first = opened(mission=mission)
-    for lease in first.leases()[:3]:
-        end(first, lease)
-    first.kill()
-    crawl = opened(mission=mission, policy=Submitted, kind=TickingCrawl)
-    assert crawl.crawl.policy.before == dict.fromkeys(SITES[:4], 1 + 4 + 4 + 3 + 1)
-
-
-def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(opened, monkeypatch):
-    monkeypatch.setattr(site_claims, "SITES_AT_ONCE", 1)
-    crawl = opened(policy=Submitted, kind=TickingCrawl)
-    first, *others = crawl.crawl.policy.before.values()
-    assert others == [first + 1, first + 2, first + 3]
+def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(opened, monkeypatch):
+    monkeypatch.setattr("crawlers.crawl.worker.ROUND_S", 0.01)
+    assert opened(policy=SilentPolicy).crawl.policy.beats == 2
 
 
 def test_site_keeps_its_delay_when_it_is_given_up(opened):
@@ -259,7 +230,7 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
         for lease in crawl.leases():
             end(crawl, lease)
     rounds(one, two)
-    elected, other = (one, two) if one.crawl._members.last.is_elected else (two, one)
+    elected, other = (one, two) if one.crawl._last.is_elected else (two, one)
     assert (elected.crawl.has_pending, other.crawl.has_pending) == (True, False)
     assert not other.crawl.has_unsettled_levels
     other.close()
@@ -277,6 +248,6 @@ def test_worker_begins_with_the_weights_of_the_crawl_without_their_file(opened, 
     second = opened(mission={"gives": {REWARDS: True}}, **settings)
     news = feature_id("anchor", "", "news")
     for crawl in (first, second):
-        assert crawl.crawl.session._order.link_values.parts([news]) == (2.0,)
+        assert crawl.crawl.session.order.link_values.parts([news]) == (2.0,)
     with pytest.raises(ConfigError, match=r"^LINK_PRIOR=shipped: give LINK_PRIOR=.*mine.json to join the crawl"):
         opened(mission={"gives": {REWARDS: True}}, ORDER="learnt")

@@ -20,8 +20,8 @@ def policies(left_out, most):
     def open_site(state, now, start):
         opened.append(state.site)
 
-    row, members = SimpleNamespace(excluded=frozenset([left_out])), SimpleNamespace(is_divided=False)
-    crawl = {"add_site": add_site, "row": row, "members": members, "most_sites": most}
+    row, claims = SimpleNamespace(excluded=frozenset([left_out])), SimpleNamespace(is_divided=False)
+    crawl = {"add_site": add_site, "row": row, "claims": claims, "most_sites": most}
     return site_policies(open_site=open_site, **crawl), opened
 
 

@@ -196,7 +196,7 @@ class Crawl:
 
     def __init__(self, *, has_joined=True):
         self.has_joined = has_joined
-        self.rounds = SimpleNamespace(is_due=True)
+        self.session = SimpleNamespace(claims=SimpleNamespace(is_due=True))
         self.begun = []  # whether the crawl was stopping, of each round
         self.engine = SimpleNamespace(running=False)
         self._changed = asyncio.Condition()
@@ -240,11 +240,11 @@ def test_rounds_begin_while_the_crawl_is_open(monkeypatch):
 def test_round_begins_only_when_it_is_due(monkeypatch):
     async def test():
         crawl = Crawl()
-        crawl.rounds.is_due = False
+        crawl.session.claims.is_due = False
         crawl.extension._begin(crawl)
         await asyncio.sleep(0)
         assert crawl.begun == []
-        crawl.rounds.is_due = True
+        crawl.session.claims.is_due = True
         crawl.extension._begin(crawl)
         await crawl.has_had(1)
 

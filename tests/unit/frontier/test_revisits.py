@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, State
+from crawlers.store.schema.message_tables import ChangedLinks
 from crawlers.store.schema.score_tables import LinkChangeRow, PageChangeRow
 from crawlers.store.schema.tables import OutdatedBadLinks, UnchangedPage
 from crawlers.store.writing.change_set import ChangeSet
-from crawlers.workers.message_tables import ChangedLinks
 
 HASH = b"\x01" * 16
 PREVIOUS = PreviousVisit({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")

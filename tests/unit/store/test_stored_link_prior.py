@@ -5,10 +5,10 @@ from sqlalchemy import text
 
 from crawlers.errors import ConfigError
 from crawlers.store.reading import crawls
+from crawlers.store.reading.crawls import Command
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.stored_features import stored_link_prior
-from crawlers.workers.joining import Command
 from tests.support.stored_rows import read
 
 A = SiteRow(0, "http://a.test", 1, None, 0.0)

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.items import State
+from crawlers.store.schema.message_tables import NO_PAGE, Message, message
 from crawlers.store.schema.tables import (
     DiscoveredSite,
     EndedPage,
@@ -17,7 +18,6 @@ from crawlers.store.sites.site_opening import discovered_site
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet
-from crawlers.workers.message_tables import NO_PAGE, Message, message
 from crawlers.workers.new_sites import SiteLimit
 from tests.support.interleaving import interleaved
 from tests.support.stored_rows import begin, committed, ended_page, execute, new_page, write_rows

@@ -3,9 +3,10 @@
 import pytest
 from sqlalchemy import event
 
+from crawlers.store import worker_rows
+from crawlers.store.reading.order_parts import parts_of
 from crawlers.store.schema.score_tables import OrderTotalsRow
-from crawlers.workers import workers
-from crawlers.workers.order_parts import hand_out, parts_of
+from crawlers.workers.exchange import hand_out
 from tests.support.stored_rows import begin, committed, write_rows
 
 EVERY_S = 2.0
@@ -22,10 +23,10 @@ class Parts:
         self.asked = []
 
     def join(self):
-        return committed(workers.join, self.database, self.crawl_id, "a", 1, "1.0", 0.0)
+        return committed(worker_rows.join, self.database, self.crawl_id, "a", 1, "1.0", 0.0)
 
     def leave(self, worker_id):
-        committed(workers.leave, self.database, worker_id, 1.0)
+        committed(worker_rows.leave, self.database, worker_id, 1.0)
 
     def store(self, worker_id):
         write_rows(self.database, OrderTotalsRow(self.crawl_id, worker_id, f"[1.5, {worker_id}]", "[0.5]"))

@@ -9,9 +9,11 @@ from crawlers.errors import StoreError
 from crawlers.items import State
 from crawlers.missions.news.stored.news_tables import NewsScoreRow
 from crawlers.ranking.page_scores import REVISIT
+from crawlers.store import worker_rows
+from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.tables import crawl, page, site, worker
-from crawlers.workers import workers
-from crawlers.workers.message_tables import Message, message
+from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP
+from crawlers.store.worker_status import Wait, WorkerStatus
 from crawlers.workers.worker_queries import (
     Course,
     course,
@@ -21,8 +23,6 @@ from crawlers.workers.worker_queries import (
     time_of_server,
     workers_of,
 )
-from crawlers.workers.worker_status import Wait, WorkerStatus
-from crawlers.workers.workers import ACTIVE, PAUSE, STOP
 from tests.support.executed_statements import statements
 from tests.support.stored_rows import begin, committed, execute, new_page, write_rows
 
@@ -43,7 +43,7 @@ class Shared:
         self.set(site, self.sites[2], worker_id=None)
 
     def join(self, process, machine=MACHINE):
-        return committed(workers.join, self.database, self.id, machine, process, "1.0", 5.0)
+        return committed(worker_rows.join, self.database, self.id, machine, process, "1.0", 5.0)
 
     def set(self, table, number, **values):
         execute(self.database, update(table).where(table.c.id == number).values(**values))

@@ -4,10 +4,10 @@ import pytest
 
 from crawlers.reports.histories.history import sentence
 from crawlers.store.reading.queries import NamedCrawl
+from crawlers.store.worker_rows import ACTIVE, LEFT, LOST
+from crawlers.store.worker_status import Wait, WorkerStatus
 from crawlers.workers.worker_queries import CrawlWorkers, SiteLine, WorkerLine
-from crawlers.workers.worker_status import Wait, WorkerStatus
 from crawlers.workers.worker_table import nobody_works, site_lines, waits_for, worker_lines
-from crawlers.workers.workers import ACTIVE, LEFT, LOST
 
 NOW = 1_000_000_000.0
 CRAWL = NamedCrawl(3, "spring", "sitegraph", "running")

@@ -6,13 +6,15 @@ from sqlalchemy import insert, select, text, update
 from crawlers.errors import ClaimsLost
 from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
 from crawlers.ranking.page_scores import REVISIT
+from crawlers.store import worker_rows
 from crawlers.store.reading import crawls
+from crawlers.store.schema.message_tables import Message
 from crawlers.store.schema.score_tables import ImportanceRow
 from crawlers.store.schema.tables import PullRow, SiteRelease, SourceRelease, crawl, pull, site, worker
+from crawlers.store.writing import pulls
 from crawlers.store.writing.pulls import Pull, pulls_of
-from crawlers.workers import workers
-from crawlers.workers.message_tables import Message
-from crawlers.workers.workers import Report
+from crawlers.workers import exchange
+from crawlers.workers.exchange import Report
 from tests.support.stored_rows import begin, committed, ended_page, execute, new_page, read, write_rows
 
 
@@ -26,25 +28,25 @@ class Crawl:
         self.id, self.first = begun.id, begun.worker_id
         self.sites = [row.id for row in begun.sites]
         self.write(*(new_page(number, number) for number in self.sites))
-        execute(database, update(worker).values(beat_at=0.0))
+        execute(database, update(worker).values(beat_at=0.0, granted=0))
 
     def write(self, *rows):
         write_rows(self.database, *rows)
 
     def join(self, now=0.0):
-        return committed(workers.join, self.database, self.id, "a", 7, "1.0", now)
+        return committed(worker_rows.join, self.database, self.id, "a", 7, "1.0", now)
 
     def round(self, worker_id, now=1.0, **report):
-        return committed(workers.exchange, self.database, Report(worker_id, self.id, self.budget, **report), now)
+        return committed(exchange.exchange, self.database, Report(worker_id, self.id, self.budget, **report), now)
 
     def lose(self, now, deadline_s=None, dead=(), me=0):
-        return committed(workers.lose_dead, self.database, self.id, now, deadline_s, dead.__contains__, me)
+        return committed(worker_rows.lose_dead, self.database, self.id, now, deadline_s, dead.__contains__, me)
 
     def fence(self, worker_id, now=1.0, **ended):
-        committed(workers.fence, self.database, worker_id, now, **ended)
+        committed(worker_rows.fence, self.database, worker_id, now, **ended)
 
     def leave(self, worker_id, now=1.0):
-        return committed(workers.leave, self.database, worker_id, now)
+        return committed(worker_rows.leave, self.database, worker_id, now)
 
     def give_up(self, *sites, asked_at=0.5):
         self.write(*(SiteRelease(number, asked_at, None) for number in sites))
@@ -87,10 +89,10 @@ def test_late_worker_that_beats_at_the_last_moment_is_not_lost(shared):
     with shared.database.write() as connection:
 
         def is_dead(number):
-            workers.fence(connection, number, 99.0)
+            worker_rows.fence(connection, number, 99.0)
             return False
 
-        assert workers.lose_dead(connection, shared.id, 99.0, 30.0, is_dead) == []
+        assert worker_rows.lose_dead(connection, shared.id, 99.0, 30.0, is_dead) == []
 
 
 def test_lost_worker_can_do_nothing_more(shared):
@@ -105,8 +107,8 @@ def test_lost_worker_can_do_nothing_more(shared):
 def test_worker_in_a_transaction_is_not_lost(postgresql):
     shared = Crawl(postgresql)
     with postgresql.write() as connection:
-        workers.fence(connection, shared.first, 1.0, idle_s=60.0)
-        workers.fence(connection, shared.first, 1.0)
+        worker_rows.fence(connection, shared.first, 1.0, idle_s=60.0)
+        worker_rows.fence(connection, shared.first, 1.0)
         assert shared.lose(99.0, 30.0, dead=(shared.first,)) == []
         assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar() == "1min"
     assert shared.lose(99.0, 30.0, dead=(shared.first,)) == [shared.first]
@@ -168,15 +170,17 @@ def test_worker_that_begins_claims_its_share(shared, others, share, idle, claime
     shared.give_up(*shared.sites)
     if idle:
         shared.round(shared.first, is_idle=True)
-    assert len(committed(workers.claim_share, shared.database, shared.id, second, others, share)) == claimed
+    assert len(committed(exchange.claim_share, shared.database, shared.id, second, others, share)) == claimed
 
 
 def test_sites_without_work_are_counted_if_there_are_very_many(shared, monkeypatch):
-    monkeypatch.setattr(workers, "MOST_COUNTED", 2)
+    monkeypatch.setattr(exchange, "MOST_COUNTED", 2)
     second = shared.join()
     shared.end(shared.sites[0])
     shared.give_up(*shared.sites)
-    assert committed(workers.claim_share, shared.database, shared.id, second, 1, 3) == shared.sites[1:3], "half of four"
+    assert committed(exchange.claim_share, shared.database, shared.id, second, 1, 3) == shared.sites[1:3], (
+        "half of four"
+    )
 
 
 def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(shared):
@@ -211,8 +215,8 @@ def test_sites_that_another_worker_is_claiming_are_skipped(postgresql):
     second, third = shared.join(), shared.join()
     shared.give_up(*shared.sites)
     with postgresql.write() as one, postgresql.write() as other:
-        assert workers.claim(one, shared.id, second, 2) == shared.sites[:2]
-        assert workers.claim(other, shared.id, third, 4) == shared.sites[2:]
+        assert exchange.claim(one, shared.id, second, 2) == shared.sites[:2]
+        assert exchange.claim(other, shared.id, third, 4) == shared.sites[2:]
     assert shared.holders() == [second, second, third, third]
 
 
@@ -241,11 +245,11 @@ def test_pulls_that_no_worker_counted_are_part_of_the_budget(database):
 def test_attempts_of_earlier_runs_count_if_no_pulls_are_stored(database):
     shared = Crawl(database, budget=100)
     shared.end(*shared.sites[:3])
-    assert read(workers.uncounted_pulls, database, shared.id) == 3
+    assert read(pulls.uncounted_pulls, database, shared.id) == 3
     shared.write(PullRow(shared.sites[0], 1, 0.0, 1.0))
-    assert read(workers.uncounted_pulls, database, shared.id) == 1, "pulls are what was counted"
+    assert read(pulls.uncounted_pulls, database, shared.id) == 1, "pulls are what was counted"
     shared.fence(shared.first, pulls=5)
-    assert read(workers.uncounted_pulls, database, shared.id) == 0
+    assert read(pulls.uncounted_pulls, database, shared.id) == 0
 
 
 def test_pulls_of_pages_in_flight_are_not_at_hand(database):
@@ -280,7 +284,7 @@ def test_round_returns_the_new_pulls_of_others(shared):
     a, b, *_ = shared.sites
     second = shared.join()
     shared.write(PullRow(a, a, 1.0, 1.0, shared.first), PullRow(b, b, 2.0, 1.0, shared.first))
-    known = read(workers.last_pulls, shared.database, shared.id)
+    known = read(pulls.last_pulls, shared.database, shared.id)
     assert set(known) == {shared.first}
     assert list(pulls_of(shared.database, shared.id, known)) == [Pull(a, 1.0), Pull(b, 2.0)]
     assert list(pulls_of(shared.database, shared.id, {})) == []
@@ -313,13 +317,13 @@ def test_worker_that_claims_sites_opens_them_before_it_ends_the_crawl(shared):
     found = shared.round(shared.first, wanted_sites=9, is_idle=True)
     assert (found.claimed, ending(found)) == ([shared.sites[0]], (False, False, False))
     for is_over in (False, True):
-        assert read(workers.is_over, shared.database, shared.id) == is_over
+        assert read(worker_rows.is_over, shared.database, shared.id) == is_over
         assert shared.round(shared.first, is_idle=True).is_elected
 
 
 def test_first_reason_to_stop_is_kept(shared):
     for reason in ("timeout", "stop_file", None):
-        committed(workers.ask, shared.database, shared.id, workers.STOP, reason)
+        committed(worker_rows.ask, shared.database, shared.id, worker_rows.STOP, reason)
         assert shared.round(shared.first).reason == "timeout"
 
 

@@ -217,7 +217,7 @@ def test_crawl_does_not_end_early_before_all_claimed_sources_are_open(begun):
     assert not one.crawl.has_pending
     with one.crawl.session.database.write() as connection:
         connection.exec_driver_sql(f"UPDATE site SET worker_id = NULL WHERE site = '{B}'")
-    one.crawl.rounds.begin()
+    one.share().begin()
     assert one.crawl.has_pending
 
 

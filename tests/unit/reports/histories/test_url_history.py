@@ -13,8 +13,10 @@ from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.reports.recorded_settings import crawl_rules
 from crawlers.store.reading import crawls
+from crawlers.store.reading.crawls import Command
 from crawlers.store.reading.queries import crawl_named, crawl_numbered
 from crawlers.store.reading.result_folders import claimed_folder
+from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.sitemap_tables import SitemapRow, SitemapUrlRow
 from crawlers.store.schema.tables import (
     BadLinkRow,
@@ -32,8 +34,6 @@ from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.keys import url_key
 from crawlers.urls.resolution import resolve
-from crawlers.workers.joining import Command
-from crawlers.workers.message_tables import message
 from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.topic_store import add_links, add_page
 

@@ -6,14 +6,14 @@ import pytest
 from sqlalchemy import delete, select
 
 from crawlers.errors import ConfigError, CrawlEnded, StoreError
+from crawlers.store import worker_rows
 from crawlers.store.locks import WorkerLock
 from crawlers.store.reading import crawls
+from crawlers.store.reading.crawls import Command
 from crawlers.store.schema.tables import crawl, crawler_setting, seed, site, worker
 from crawlers.store.sites.site_opening import SiteList, discovered_site
 from crawlers.store.sites.site_rows import SiteRow
-from crawlers.workers import workers
-from crawlers.workers.joining import Command
-from crawlers.workers.workers import leave
+from crawlers.store.worker_rows import leave
 from tests.support.stored_rows import add_sites, committed, execute, write_changes_of
 
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
@@ -132,7 +132,7 @@ class Holder:
 
 @pytest.fixture
 def holder(database, monkeypatch):
-    monkeypatch.setattr(workers, "server_time", lambda connection: SERVER_NOW)
+    monkeypatch.setattr(worker_rows, "server_time", lambda connection: SERVER_NOW)
     holder = Holder(database)
     yield holder
     holder.die()

@@ -6,10 +6,10 @@ from sqlalchemy import select, text
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.store.reading import crawls, page_selection
+from crawlers.store.reading.crawls import Command
 from crawlers.store.schema.tables import site
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
-from crawlers.workers.joining import Command
 from tests.support.stored_rows import new_page, write_rows
 
 pytestmark = pytest.mark.both_stores

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from crawlers.store.schema.message_tables import ChangedLinks
 from crawlers.store.schema.rows import write_of
 from crawlers.store.schema.tables import (
     BadLinkRow,
@@ -16,7 +17,6 @@ from crawlers.store.schema.tables import (
     WaitingPage,
 )
 from crawlers.store.writing.change_set import ChangeSet
-from crawlers.workers.message_tables import ChangedLinks
 from tests.support.stored_rows import ended_page, execute, write_changes_of
 
 pytestmark = pytest.mark.both_stores

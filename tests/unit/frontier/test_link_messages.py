@@ -2,9 +2,9 @@
 
 import pytest
 
+from crawlers.frontier import link_messages
+from crawlers.frontier.link_messages import Details
 from crawlers.items import LinkPlace, Target
-from crawlers.workers import link_messages
-from crawlers.workers.link_messages import Details
 
 TARGET = Target("http://b.test/x?utm_source=1", "http://b.test/x", 7, "http://b.test")
 PLACE = LinkPlace("ul/li", "", "a text")

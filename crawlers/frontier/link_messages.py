@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import QueueSlot, Target
-from crawlers.workers.message_tables import NO_PAGE, Message
+from crawlers.store.schema.message_tables import NO_PAGE, Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,35 +1,29 @@
-"""The workers of a crawl: who is active, which sites each of them holds, and its share of the page budget.
+"""What the workers of a crawl exchange in rounds: claims of sites, links, grants of the budget, pulls, and cash.
 
-Each function runs in a transaction of the caller, and takes the time as *now*: the clock of the server (`server_time`)
-in a crawl, any clock in a test. What happens if two workers do the same at once is explained in
-docs/explanation/workers.md; in short:
+Each function runs in a transaction of the caller, like those of `store.worker_rows`. What happens if two workers do
+the same at once is explained in docs/explanation/workers.md; in short:
 
-- A worker begins each of its transactions with `fence`, which locks its row. So nobody declares it lost while a
-  transaction of it is open, and none of its transactions begins after that.
 - Free sites are locked with SKIP LOCKED, so two workers never claim the same one, and none waits.
 - Grants, the election of the finisher, joining and leaving lock the row of the crawl, so they happen one by one.
-
-The row of a worker is locked before that of its crawl, and sites come last.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, false, func, insert, select, text, update
+from sqlalchemy import and_, case, false, func, select, text, true, update
 
-from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
+from crawlers.store.reading.order_parts import parts_of
+from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.rows import VISITS
-from crawlers.store.schema.score_tables import REVISITED, order_totals
-from crawlers.store.schema.tables import crawl, page, pull, site, worker
+from crawlers.store.schema.score_tables import REVISITED
+from crawlers.store.schema.tables import crawl, page, site, worker
 from crawlers.store.streaming import among
+from crawlers.store.worker_rows import ACTIVE, Round, asked, fence, finisher, has_ended, lock_crawl
 from crawlers.store.writing.pulls import Pull
-from crawlers.workers.message_tables import message
 from crawlers.workers.sharing import BLOCK, block, claim_limit, promises_enough
 
 if TYPE_CHECKING:
@@ -37,9 +31,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
-ACTIVE, LEFT, LOST = "active", "left", "lost"
-PAUSE, STOP = "pause", "stop"  # the values of `crawl.control`
-MOST_IDLE_MS = 2**31 - 1  # that PostgreSQL accepts
+    from crawlers.ranking.page_scores import Part
+    from crawlers.store.reading.order_parts import StoredPart
+
+    Distribute = Callable[[Mapping[int, Part]], Mapping[int, float]]
+
 MOST_COUNTED = 10_000  # sources of which it is looked up whether something waits
 PULLS_AT_ONCE = 10_000  # that a round reads; the next one reads on
 _SAID = ("leases", "best_index", "is_idle", "status")  # columns of the same names as in a report
@@ -63,29 +59,6 @@ _PULLS_OF_OTHERS = {
 }
 
 
-class WorkerRow(NamedTuple):
-    """An active worker; times are those of the server."""
-
-    id: int
-    machine: str
-    process: int
-    version: str
-    joined_at: float
-    beat_at: float
-    granted: int
-    used: int
-    pages: int
-    leases: int
-    best_index: float | None
-    is_idle: bool
-    status: str | None
-
-    @property
-    def name(self) -> str:
-        """Its process, for messages."""
-        return f"process {self.process} on {self.machine}"
-
-
 class Report(NamedTuple):
     """What a worker tells the others in a round."""
 
@@ -104,24 +77,6 @@ class Report(NamedTuple):
     status: str | None = None  # JSON for people
 
 
-class Round(NamedTuple):
-    """What a worker learns in a round."""
-
-    now: float = 0.0
-    claimed: Sequence[int] = ()  # sites, in the order of their numbers
-    others: int = 0  # further active workers
-    idle: int = 0  # further workers without anything to do, while no site with something to do is free
-    granted: int = -2  # pulls over its life; -1: no limit, -2: not known yet
-    pulls: Sequence[Pull] = ()  # of other workers
-    last_pulls: Mapping[int, int] = MappingProxyType({})  # the last pull that it knows now, by worker
-    control: str | None = None
-    reason: str | None = None  # why it is to stop
-    is_over: bool = False  # nothing waits
-    is_elected: bool = False  # this worker ends the crawl
-    is_budget_exhausted: bool = False  # every pull of the budget has ended
-    is_first: bool = False  # of the active workers, this one joined first
-
-
 class _Standing(NamedTuple):
     """The sums over all workers of a crawl."""
 
@@ -133,133 +88,6 @@ class _Standing(NamedTuple):
     granted: int  # to active ones
     used_by_ended: int
     used: int
-
-
-# Life -----------------------------------------------------------------------------------------------
-
-
-def server_time(connection: Connection) -> float:
-    """Return the time in seconds since 1970, by the clock that all workers of the database share."""
-    if connection.dialect.name == "sqlite":
-        return time.time()
-    return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
-
-
-def join(connection: Connection, crawl_id: int, machine: str, process: int, version: str, now: float) -> int:
-    """Add an active worker without sites, and return its number.
-
-    Take its `WorkerLock` before the transaction is committed.
-    """
-    row = {"crawl_id": crawl_id, "machine": machine, "process": process, "version": version, "state": ACTIVE}
-    inserted = connection.execute(insert(worker).values(**row, joined_at=now, beat_at=now)).inserted_primary_key
-    assert inserted is not None
-    return int(inserted[0])
-
-
-def fence(
-    connection: Connection, worker_id: int, now: float, pulls: int = 0, pages: int = 0, *, idle_s: float | None = None
-) -> None:
-    """Begin a transaction of a worker, which ends *pulls* and *pages*. Raises `ClaimsLost` if it is no longer active.
-
-    This is heartbeat, fence and account at once: until the transaction ends, nobody can declare the worker lost. So
-    PostgreSQL ends it when nothing has happened in it for *idle_s* seconds.
-    """
-    counted = {"used": worker.c.used + pulls, "pages": worker.c.pages + pages}
-    beats = update(worker).where(worker.c.id == worker_id, worker.c.state == ACTIVE).values(beat_at=now, **counted)
-    if idle_s is not None and connection.dialect.name == "postgresql":
-        # A process that is stopped in this transaction, or cut off, would keep its locks, and so its sites, for ever.
-        idle_ms = min(round(1000 * idle_s), MOST_IDLE_MS)
-        idle = func.set_config("idle_in_transaction_session_timeout", f"{idle_ms}ms", True)
-        beats = beats.where(idle.is_not(None))
-    if not connection.execute(beats).rowcount:
-        raise ClaimsLost(
-            f"worker {worker_id} was declared lost, because it did not respond in time; others may crawl its sites now"
-        )
-
-
-def active(connection: Connection, crawl_id: int) -> list[WorkerRow]:
-    """Return the active workers of a crawl, in the order in which they joined."""
-    columns = [worker.c[name] for name in WorkerRow._fields]
-    rows = select(*columns).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE).order_by(worker.c.id)
-    return [WorkerRow(*row) for row in connection.execute(rows)]
-
-
-def lose_dead(
-    connection: Connection,
-    crawl_id: int,
-    now: float,
-    deadline_s: float | None,
-    is_dead: Callable[[int], bool],
-    me: int | None = None,
-    *,
-    silent_s: float = 0.0,
-    waits: bool = False,
-) -> list[int]:
-    """Declare dead and frozen workers lost, free their sites, and return their numbers.
-
-    A worker is dead if *is_dead* says so, which is asked about those that were silent for *silent_s*; and frozen if it
-    was silent for more than *deadline_s*, if that is given, unless it is writing the outputs of the crawl: that takes
-    any time. *me* is never lost. A worker with an open transaction is skipped; with *waits* a dead one is awaited.
-    """
-    of_crawl = (worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE, worker.c.id != (me or 0))
-    ending = finisher(connection, crawl_id)
-    seen = connection.execute(select(worker.c.id, worker.c.beat_at).where(*of_crawl).order_by(worker.c.id)).all()
-    lost = []
-    for number, beat_at in seen:
-        is_gone = now - beat_at >= silent_s and is_dead(number)
-        is_late = deadline_s is not None and number != ending and now - beat_at > deadline_s
-        if not (is_gone or is_late):
-            continue
-        still = [worker.c.id == number, worker.c.state == ACTIVE]
-        if not is_gone:
-            still.append(worker.c.beat_at == beat_at)
-        row = select(worker.c.id).where(*still).with_for_update(skip_locked=not (is_gone and waits))
-        if connection.execute(row).scalar() is not None:
-            _end(connection, crawl_id, number, LOST, now)
-            lost.append(number)
-    return lost
-
-
-def leave(connection: Connection, worker_id: int, now: float) -> bool:
-    """End a worker and free its sites; return False. If it is the last one, it stays, and True is returned.
-
-    The last one becomes the finisher of the crawl: it writes the outputs, and ends with `crawls.end`. If a finisher
-    has ended the crawl already, the others only leave. Raises `ClaimsLost`.
-    """
-    fence(connection, worker_id, now)
-    crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
-    lock_crawl(connection, crawl_id)
-    is_last = not _standing(connection, crawl_id, worker_id).others or finisher(connection, crawl_id) == worker_id
-    if is_last and not has_ended(connection, crawl_id):
-        connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(finisher_id=worker_id))
-        return True
-    _end(connection, crawl_id, worker_id, LEFT, now)
-    return False
-
-
-def finish(connection: Connection, worker_id: int, now: float) -> None:
-    """End the finisher of a crawl. Raises `ClaimsLost` if it is no longer active."""
-    fence(connection, worker_id, now)
-    crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
-    _end(connection, crawl_id, worker_id, LEFT, now)
-
-
-def _end(connection: Connection, crawl_id: int, worker_id: int, state: str, now: float) -> None:
-    connection.execute(update(worker).where(worker.c.id == worker_id).values(state=state, ended_at=now))
-    held = update(site).where(site.c.crawl_id == crawl_id, site.c.worker_id == worker_id)
-    base = select(order_totals.c.base).where(order_totals.c.crawl_id == crawl_id, order_totals.c.worker_id == worker_id)
-    # Scores stay relative to the last totals of this worker; those of a site that it had not opened, to former ones.
-    bases = func.coalesce(site.c.base, base.scalar_subquery())
-    connection.execute(held.values(worker_id=None, asked_at=now, base=bases))
-
-
-def ask(connection: Connection, crawl_id: int, control: str | None, reason: str | None = None) -> None:
-    """Ask all workers of a crawl to `PAUSE` or to `STOP`, or with None to crawl on; they see it in their next round.
-
-    The first *reason* why they stop is that of the crawl, whichever worker ends it; None if a command asked for it.
-    """
-    asked = {"control": control, "reason": func.coalesce(crawl.c.reason, reason)}
-    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(asked))
 
 
 # Sites ----------------------------------------------------------------------------------------------
@@ -340,23 +168,6 @@ def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: i
 # Rounds ---------------------------------------------------------------------------------------------
 
 
-def last_pulls(connection: Connection, crawl_id: int) -> dict[int, int]:
-    """Return the last pull of each worker of a crawl that has any, by worker; see `Report.after_pulls`."""
-    last = select(func.max(pull.c.id)).where(pull.c.worker_id == worker.c.id).scalar_subquery()
-    found = connection.execute(select(worker.c.id, last).where(worker.c.crawl_id == crawl_id)).all()
-    return {number: pull_id for number, pull_id in found if pull_id is not None}
-
-
-def uncounted_pulls(connection: Connection, crawl_id: int) -> int:
-    """Return the pulls of a crawl that no worker has counted; without any, the attempts, as `pulls.downloads_of`."""
-    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
-    pulls = connection.execute(select(func.count()).where(pull.c.site_id.in_(of_crawl))).scalar_one()
-    attempts = select(func.coalesce(func.sum(page.c.attempts), 0)).where(page.c.site_id.in_(of_crawl))
-    counted = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
-    recalled = pulls or connection.execute(attempts).scalar_one()
-    return max(0, int(recalled) - int(connection.execute(counted).scalar_one()))
-
-
 def exchange(connection: Connection, report: Report, now: float) -> Round:
     """Report to the other workers, and return what they reported; claim sites, and get pulls of the budget.
 
@@ -364,7 +175,7 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     """
     me, crawl_id = report.worker_id, report.crawl_id
     _beat(connection, report, now)
-    control, reason = connection.execute(select(crawl.c.control, crawl.c.reason).where(crawl.c.id == crawl_id)).one()
+    control, reason = asked(connection, crawl_id)
     standing = _standing(connection, crawl_id, me)
     claimed = _claim_free(connection, report, standing) if control is None else []
     claimed = claimed or _claim_members(connection, crawl_id, me)
@@ -405,11 +216,6 @@ def _standing(connection: Connection, crawl_id: int, me: int) -> _Standing:
     row = connection.execute(sums.where(worker.c.crawl_id == crawl_id)).one()
     others, earlier, idle, fetching, greatest, *pulls = row
     return _Standing(others, earlier, idle, fetching, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
-
-
-def lock_crawl(connection: Connection, crawl_id: int) -> None:
-    """Lock the row of a crawl until the end of the transaction; what is read after that is up to date."""
-    connection.execute(select(crawl.c.id).where(crawl.c.id == crawl_id).with_for_update())
 
 
 def _count(connection: Connection, rows: Select[Any], most: int | None = None) -> int:
@@ -474,22 +280,6 @@ def _over(connection: Connection, report: Report, standing: _Standing, *, is_can
     return is_over, is_over
 
 
-def finisher(connection: Connection, crawl_id: int) -> int | None:
-    """Return the active worker that ends the crawl; None if there is none."""
-    elected = select(worker.c.id).join(crawl, crawl.c.finisher_id == worker.c.id)
-    return connection.execute(elected.where(crawl.c.id == crawl_id, worker.c.state == ACTIVE)).scalar()
-
-
-def is_over(connection: Connection, crawl_id: int) -> bool:
-    """Return whether the run of a crawl has ended, or a worker is about to end it."""
-    return has_ended(connection, crawl_id) or finisher(connection, crawl_id) is not None
-
-
-def has_ended(connection: Connection, crawl_id: int) -> bool:
-    """Return whether the finisher of this run has recorded its end, while others are still about to leave."""
-    return connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar() is not None
-
-
 def _pulls_of_others(connection: Connection, report: Report) -> tuple[list[Pull], dict[int, int]]:
     if report.after_pulls is None:
         return [], {}
@@ -501,3 +291,55 @@ def _pulls_of_others(connection: Connection, report: Report) -> tuple[list[Pull]
         pulls.append(Pull(*one))
         last[of] = number
     return pulls, last
+
+
+def links_to(connection: Connection, crawl_id: int, worker_id: int, limit: int) -> list[Message]:
+    """Return the first *limit* messages to sites that a worker holds, in order.
+
+    Whoever holds the site of the target deletes it in the transaction that stores the link and discovers the page
+    (`TakenMessage`), so a worker that is killed neither loses a message nor takes it up twice.
+    """
+    held = site.c.worker_id == worker_id
+    of_site = (message.c.crawl_id == crawl_id, message.c.site_id == site.c.id)
+    if connection.dialect.name == "postgresql":
+        # A join would be planned for any worker, as a scan of all messages of the crawl.
+        sent = select(message).where(*of_site).order_by(message.c.id).limit(limit).lateral()
+        joined, columns = site.join(sent, true()), sent.c
+    else:
+        joined, columns = site.join(message, and_(*of_site)), message.c
+    named = [site.c.site if name == "site" else columns[name] for name in Message._fields]
+    rows = select(*named).select_from(joined).where(site.c.crawl_id == crawl_id, held)
+    return [Message(*row) for row in connection.execute(rows.order_by(columns.id).limit(limit))]
+
+
+def hand_out(
+    connection: Connection,
+    crawl_id: int,
+    now: float,
+    every_s: float,
+    distribute: Distribute,
+) -> dict[int, StoredPart]:
+    """Distribute the cash that all workers have in common, if nobody did so for *every_s*, and return the parts.
+
+    *distribute* is `PageScores.hand_out`. Nothing is distributed before each active worker has stored its part.
+    """
+    parts = parts_of(connection, crawl_id)
+    active = select(worker.c.id).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE)
+    if not parts.keys() >= set(connection.execute(active).scalars()):
+        return parts
+    of_crawl = crawl.c.id == crawl_id
+    given_at = select(crawl.c.given_at).where(of_crawl)
+    last = connection.execute(given_at).scalar()
+    if last is not None and 0.0 <= now - last < every_s:
+        return parts
+    lock_crawl(connection, crawl_id)
+    last = connection.execute(given_at).scalar()
+    parts = parts_of(connection, crawl_id)
+    if last is not None and 0.0 <= now - last < every_s:
+        return parts
+    given = distribute({number: stored.part for number, stored in parts.items()})
+    if not given:
+        return parts
+    text = json.dumps({str(number): cash for number, cash in given.items()})
+    connection.execute(update(crawl).where(of_crawl).values(given=text, given_at=now))
+    return parts_of(connection, crawl_id)

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import update
 
+from crawlers.crawl import held_sites
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.items import ExternalLink, SiteLimits
 from crawlers.store.schema.tables import site
 from crawlers.store.sites.site_opening import SiteList, open_sites
 from crawlers.store.sites.site_rows import SiteRow
-from crawlers.workers import site_claims
 from tests.support.stored_rows import new_page, write_rows
 
 SITES = [f"http://s{number}.test" for number in range(6)]
@@ -36,14 +36,16 @@ def read(crawl, lease):
 
 @pytest.fixture
 def crawl(begin):
-    return begin(None, {"sites": [SiteLimits(site, 2) for site in SITES], "can_be_shared": True})
+    crawl = begin(None, {"sites": [SiteLimits(site, 2) for site in SITES], "can_be_shared": True})
+    crawl.share()
+    return crawl
 
 
 def held_after_each(crawl, rounds):
     """Return how many sites are left after each of some rounds in which one of two workers has nothing to do."""
     left = []
     for _ in range(rounds):
-        crawl.crawl.claims.give_up_sources(1, 2)
+        crawl.crawl.session.claims._give_up_sources(1, 2)
         left.append(len(list(crawl.crawl.sites.rows)))
     return left
 
@@ -58,12 +60,12 @@ def test_nothing_more_is_given_up_while_pages_of_what_is_given_up_are_in_flight(
     found = [crawl.lease() for _ in SITES]
     assert len({lease.site_id for lease in found}) == 6
     assert held_after_each(crawl, 1) == [6]
-    parting = set(crawl.crawl.claims._parting)
+    parting = set(crawl.crawl.session.claims._parting)
     for lease in [lease for lease in found if lease.site_id not in parting]:
         read(crawl, lease)
         found.remove(lease)
     assert held_after_each(crawl, 4) == [6] * 4
-    assert crawl.crawl.claims._parting == parting
+    assert crawl.crawl.session.claims._parting == parting
     further = crawl.leases()
     for lease in found:
         read(crawl, lease)
@@ -76,9 +78,9 @@ def test_site_that_is_to_be_given_up_does_not_wait_for_its_trial(crawl):
     found = {crawl.lease().site_id for _ in SITES}
     for site_id in found:
         crawl.crawl.trials.wait(site_id)
-    crawl.crawl.claims.give_up_sources(1, 2)
-    assert len(crawl.crawl.claims._parting) == 3
-    assert set(crawl.crawl.trials._waiting) == found - crawl.crawl.claims._parting
+    crawl.crawl.session.claims._give_up_sources(1, 2)
+    assert len(crawl.crawl.session.claims._parting) == 3
+    assert set(crawl.crawl.trials._waiting) == found - crawl.crawl.session.claims._parting
 
 
 def test_site_that_is_given_up_is_forgotten(begin):
@@ -106,7 +108,9 @@ def sources(begin):
     """A crawl of two sources with three sites each."""
     leaders = {site: SITES[number // 3 * 3] for number, site in enumerate(SITES)}
     sites = [SiteLimits(site) for site in SITES]
-    return begin(None, {"sites": sites, "can_be_shared": True, "leader_of": leaders.get})
+    crawl = begin(None, {"sites": sites, "can_be_shared": True, "leader_of": leaders.get})
+    crawl.share()
+    return crawl
 
 
 def new_site(crawl, source):
@@ -120,7 +124,7 @@ def new_site(crawl, source):
 
 
 def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
-    held, rows = sources.crawl.claims, list(sources.crawl.sites.rows)
+    held, rows = sources.crawl.session.claims, list(sources.crawl.sites.rows)
     first, second = rows[0].id, rows[3].id
     assert held._waiting_sources() == 2
     assert sorted(held._spare(2)) == [first, second]
@@ -131,44 +135,44 @@ def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
 
 def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch):
     """Because what is known of their URLs is taken up by the reactor."""
-    held, first = sources.crawl.claims, sources.crawl.sites.rows[0].id
+    held, first = sources.crawl.session.claims, sources.crawl.sites.rows[0].id
     opened = []
-    load = held._load
+    load = held._held.load
 
     def load_only(sources):
         some, _ = load(sources)
         opened.append([row.id for its in some for row in its])
         return some, lambda: None
 
-    monkeypatch.setattr(held, "_load", load_only)
+    monkeypatch.setattr(held._held, "load", load_only)
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
-    many = site_claims.CLAIMED_URLS_AT_ONCE
+    many = held_sites.CLAIMED_URLS_AT_ONCE
     monkeypatch.setattr(sources.crawl.frontier.store, "numbers_known", lambda sites: {102: many - 1, 103: 1, 104: many})
-    held.add_claimed([SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103, 104)])
+    held._add_claimed([SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103, 104)])
     asyncio.run(held.open())
     assert opened == [[101, 102, 103], [104]]
 
 
 def test_new_site_of_a_source_that_is_not_held_is_not_opened(sources):
-    held = sources.crawl.claims
-    held.add_claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=77)])
+    held = sources.crawl.session.claims
+    held._add_claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=77)])
     assert held.are_all_open
 
 
 def test_source_that_is_given_up_while_it_is_read_is_not_opened(sources, monkeypatch):
-    held, row = sources.crawl.claims, new_site(sources, sources.crawl.sites.rows[0].id)
+    held, row = sources.crawl.session.claims, new_site(sources, sources.crawl.sites.rows[0].id)
     monkeypatch.setattr(CrawlPolicy, "load_sites", lambda self, rows: held._claimed.clear())
-    held.add_claimed([row])
+    held._add_claimed([row])
     asyncio.run(held.open())
     assert row.id not in {one.id for one in sources.crawl.sites.rows}
 
 
 def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sources):
-    held, rows = sources.crawl.claims, list(sources.crawl.sites.rows)
+    held, rows = sources.crawl.session.claims, list(sources.crawl.sites.rows)
     found = sources.leases()
-    held.give_up_sources(1, 2)
+    held._give_up_sources(1, 2)
     (source,) = held._parting
-    held.add_claimed([new_site(sources, source)])
+    held._add_claimed([new_site(sources, source)])
     asyncio.run(held.open())
     assert sources.leases() == []
     for lease in found:
@@ -178,11 +182,11 @@ def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sour
 
 
 def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
-    held = sources.crawl.claims
+    held = sources.crawl.session.claims
     found = sources.leases()
-    held.give_up_sources(1, 2)
+    held._give_up_sources(1, 2)
     (source,) = held._parting
-    held.add_claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=source)])
+    held._add_claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=source)])
     assert not held.are_all_open
     for lease in found:
         read(sources, lease)
@@ -199,9 +203,9 @@ def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
     ],
 )
 def test_sources_are_read_together_until_they_have_many_sites_or_urls(monkeypatch, known, expected):
-    monkeypatch.setattr(site_claims, "SITES_AT_ONCE", 3)
+    monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 3)
     store = SimpleNamespace(numbers_known=lambda numbers: {one: known[one] for one in numbers if one in known})
     frontier = SimpleNamespace(store=store)
     sources = [[SiteRow(number, "", 1, None, 0.0) for number in its] for its in ([1], [2, 3], [4], [5, 6, 7, 8], [9])]
-    found = list(site_claims.batches_of_sources(frontier, sources, 10))
+    found = list(held_sites.batches_of_sources(frontier, sources, 10))
     assert [[[row.id for row in its] for its in batch] for batch in found] == expected

@@ -1,0 +1,123 @@
+"""This process as a worker of its crawl, alone or one of several: its row in the store, which is its sign of life."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from crawlers.crawl.recent_rate import RecentRate
+from crawlers.errors import StoreError
+from crawlers.items import State
+from crawlers.store import worker_rows
+from crawlers.store.locks import is_free
+from crawlers.store.schema.tables import EndedPage, PullRow
+from crawlers.store.worker_status import WorkerStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from sqlalchemy import Connection
+
+    from crawlers.store.database import Database
+    from crawlers.store.reading.crawls import CrawlRow
+    from crawlers.store.worker_status import Wait
+    from crawlers.store.writing.change_set import ChangeSet
+    from crawlers.store.writing.writer import Writer
+
+ROUND_S = 1.0  # between two rounds
+ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
+
+
+class Worker:
+    """A worker from `worker_rows.join` on; the crawl counts in `leased` and `ended`, and sets `has_room`.
+
+    One that is silent for more than *deadline_s* is lost. *clock* is that of the crawl, which is never set. Methods
+    that take a connection are called in the writer's thread.
+    """
+
+    def __init__(self, database: Database, row: CrawlRow, deadline_s: float, clock: Callable[[], float]) -> None:
+        self.id = row.worker_id
+        self.crawl_id = row.id
+        self.deadline_s = deadline_s
+        self.round_s = min(ROUND_S, deadline_s / ROUNDS_PER_DEADLINE)  # between two rounds; with a budget often fewer
+        self.is_stopping = False  # then it takes nothing more
+        self.has_room = False  # nothing could be leased although more downloads may run, since the last round
+        self.leased = 0  # pages, since the last round
+        self.ended = 0  # pages, of this process
+        self.fenced_at = 0.0  # when the latest transaction began
+        self._database = database
+        self._clock = clock
+        self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
+        self._rate = RecentRate()
+
+    def fence(self, connection: Connection, changes: ChangeSet) -> None:
+        """Begin a transaction that writes *changes*. Raises `ClaimsLost` if this worker was declared lost."""
+        self.fenced_at = self._clock()
+        now = worker_rows.server_time(connection)
+        requested = sum(one.state != State.REJECTED for one in changes[EndedPage])
+        worker_rows.fence(connection, self.id, now, len(changes[PullRow]), requested, idle_s=self.deadline_s)
+
+    def lose_others(self, connection: Connection, now: float, *, silent_s: float) -> None:
+        """Declare others lost that died, or did not respond in time."""
+        # A worker that was frozen itself can't tell whether the others were.
+        deadline_s = self.deadline_s if self._began_at - self._beat_at < self.deadline_s else None
+        is_dead = partial(is_free, self._database)
+        worker_rows.lose_dead(connection, self.crawl_id, now, deadline_s, is_dead, self.id, silent_s=silent_s)
+
+    def leave(self, connection: Connection) -> bool:
+        """Give up everything; return whether this worker ends the crawl, as the last one. Raises `ClaimsLost`.
+
+        Workers that died a moment ago do not count: nobody would be the last one.
+        """
+        now = worker_rows.server_time(connection)
+        is_dead = partial(is_free, self._database)
+        worker_rows.lose_dead(connection, self.crawl_id, now, None, is_dead, self.id, waits=True)
+        return worker_rows.leave(connection, self.id, now)
+
+    def ask_to_stop(self, reason: str, connection: Connection) -> None:
+        """Let all workers of the crawl stop for *reason*."""
+        worker_rows.ask(connection, self.crawl_id, worker_rows.STOP, reason)
+
+    # Rounds -----------------------------------------------------------------------------------------
+
+    def is_due(self, pause_s: float) -> bool:
+        """Return whether the latest round began *pause_s* seconds ago."""
+        return self._clock() - self._began_at >= pause_s
+
+    def begin_round(self) -> None:
+        """Note that a round begins."""
+        self._began_at = self._clock()
+        self.has_room, self.leased = False, 0
+
+    def end_round(self) -> None:
+        """Note that the round succeeded that began last."""
+        self._beat_at = self._began_at
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nobody else can hold its sites: it reached the store within half of the deadline."""
+        return self._clock() - self._beat_at <= self.deadline_s / 2
+
+    def status(self, waits: Mapping[Wait, int]) -> str:
+        """Return what people read about this worker, with the numbers of its sites by what they wait for."""
+        return WorkerStatus(self._rate.at(self._clock(), self.ended), waits).to_json()
+
+    @contextmanager
+    def kept_alive(self, writer: Writer) -> Iterator[None]:
+        """Let others know during the block, which may take long and has no rounds, that this worker is alive."""
+        has_ended = threading.Event()
+
+        def beat() -> None:
+            with suppress(StoreError):  # whoever writes next meets it again
+                while not has_ended.wait(self.round_s):
+                    writer.run(lambda _: None)  # its fence is the heartbeat
+
+        thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            has_ended.set()
+            thread.join()

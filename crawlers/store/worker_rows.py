@@ -1,0 +1,249 @@
+"""The rows of the workers of a crawl: who is active, who ended, and who ends the crawl.
+
+A process that works on a crawl is a worker, also a lone one. Each function runs in a transaction of the caller, and
+takes the time as *now*: the clock of the server (`server_time`) in a crawl, any clock in a test.
+
+A worker begins each of its transactions with `fence`, which locks its row. So nobody declares it lost while one of them
+is open, and none begins after that. The row of a worker is locked before that of its crawl, and sites come last.
+"""
+
+from __future__ import annotations
+
+import time
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import func, insert, select, text, update
+
+from crawlers.errors import ClaimsLost
+from crawlers.store.reading.crawl_settings import setting_of
+from crawlers.store.schema.score_tables import order_totals
+from crawlers.store.schema.tables import crawl, site, worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.store.writing.pulls import Pull
+
+ACTIVE, LEFT, LOST = "active", "left", "lost"
+PAUSE, STOP = "pause", "stop"  # the values of `crawl.control`
+MOST_IDLE_MS = 2**31 - 1  # that PostgreSQL accepts
+
+
+class WorkerRow(NamedTuple):
+    """An active worker; times are those of the server."""
+
+    id: int
+    machine: str
+    process: int
+    version: str
+    joined_at: float
+    beat_at: float
+    granted: int
+    used: int
+    pages: int
+    leases: int
+    best_index: float | None
+    is_idle: bool
+    status: str | None
+
+    @property
+    def name(self) -> str:
+        """Its process, for messages."""
+        return f"process {self.process} on {self.machine}"
+
+
+class Round(NamedTuple):
+    """What a worker learns in a round; before the first one, nothing is known of others."""
+
+    now: float = 0.0
+    claimed: Sequence[int] = ()  # sites, in the order of their numbers
+    others: int = 0  # further active workers
+    idle: int = 0  # further workers without anything to do, while no site with something to do is free
+    granted: int = -2  # pulls over its life; -1: no limit, -2: not known yet
+    pulls: Sequence[Pull] = ()  # of other workers
+    last_pulls: Mapping[int, int] = MappingProxyType({})  # the last pull that it knows now, by worker
+    control: str | None = None
+    reason: str | None = None  # why it is to stop
+    is_over: bool = False  # nothing waits
+    is_elected: bool = False  # this worker ends the crawl
+    is_budget_exhausted: bool = False  # every pull of the budget has ended
+    is_first: bool = False  # of the active workers, this one joined first
+
+
+def server_time(connection: Connection) -> float:
+    """Return the time in seconds since 1970, by the clock that all workers of the database share."""
+    if connection.dialect.name == "sqlite":
+        return time.time()
+    return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+
+
+def join(
+    connection: Connection, crawl_id: int, machine: str, process: int, version: str, now: float, granted: int = 0
+) -> int:
+    """Add an active worker without sites, which may make *granted* pulls of the budget; return its number.
+
+    Take its `WorkerLock` before the transaction is committed.
+    """
+    row = {"crawl_id": crawl_id, "machine": machine, "process": process, "version": version, "state": ACTIVE}
+    values = insert(worker).values(**row, joined_at=now, beat_at=now, granted=granted)
+    inserted = connection.execute(values).inserted_primary_key
+    assert inserted is not None
+    return int(inserted[0])
+
+
+def claim_all(connection: Connection, crawl_id: int, worker_id: int) -> None:
+    """Let a lone worker hold all sites of the run."""
+    connection.execute(update(site).where(site.c.crawl_id == crawl_id, site.c.is_open).values(worker_id=worker_id))
+
+
+def fence(
+    connection: Connection, worker_id: int, now: float, pulls: int = 0, pages: int = 0, *, idle_s: float | None = None
+) -> None:
+    """Begin a transaction of a worker, which ends *pulls* and *pages*. Raises `ClaimsLost` if it is no longer active.
+
+    This is heartbeat, fence and account at once: until the transaction ends, nobody can declare the worker lost. So
+    PostgreSQL ends it when nothing has happened in it for *idle_s* seconds.
+    """
+    counted = {"used": worker.c.used + pulls, "pages": worker.c.pages + pages}
+    beats = update(worker).where(worker.c.id == worker_id, worker.c.state == ACTIVE).values(beat_at=now, **counted)
+    if idle_s is not None and connection.dialect.name == "postgresql":
+        # A process that is stopped in this transaction, or cut off, would keep its locks, and so its sites, for ever.
+        idle_ms = min(round(1000 * idle_s), MOST_IDLE_MS)
+        idle = func.set_config("idle_in_transaction_session_timeout", f"{idle_ms}ms", True)
+        beats = beats.where(idle.is_not(None))
+    if not connection.execute(beats).rowcount:
+        raise ClaimsLost(
+            f"worker {worker_id} was declared lost, because it did not respond in time; others may crawl its sites now"
+        )
+
+
+def active(connection: Connection, crawl_id: int) -> list[WorkerRow]:
+    """Return the active workers of a crawl, in the order in which they joined."""
+    columns = [worker.c[name] for name in WorkerRow._fields]
+    rows = select(*columns).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE).order_by(worker.c.id)
+    return [WorkerRow(*row) for row in connection.execute(rows)]
+
+
+def count_others(connection: Connection, crawl_id: int, worker_id: int) -> int:
+    """Return how many further workers of a crawl are active."""
+    others = (worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE, worker.c.id != worker_id)
+    return connection.execute(select(func.count()).where(*others)).scalar_one()
+
+
+def lose_dead(
+    connection: Connection,
+    crawl_id: int,
+    now: float,
+    deadline_s: float | None,
+    is_dead: Callable[[int], bool],
+    me: int | None = None,
+    *,
+    silent_s: float = 0.0,
+    waits: bool = False,
+) -> list[int]:
+    """Declare dead and frozen workers lost, free their sites, and return their numbers.
+
+    A worker is dead if *is_dead* says so, which is asked about those that were silent for *silent_s*; and frozen if it
+    was silent for more than *deadline_s*, if that is given, unless it is writing the outputs of the crawl: that takes
+    any time. *me* is never lost. A worker with an open transaction is skipped; with *waits* a dead one is awaited.
+    """
+    of_crawl = (worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE, worker.c.id != (me or 0))
+    ending = finisher(connection, crawl_id)
+    seen = connection.execute(select(worker.c.id, worker.c.beat_at).where(*of_crawl).order_by(worker.c.id)).all()
+    lost = []
+    for number, beat_at in seen:
+        is_gone = now - beat_at >= silent_s and is_dead(number)
+        is_late = deadline_s is not None and number != ending and now - beat_at > deadline_s
+        if not (is_gone or is_late):
+            continue
+        still = [worker.c.id == number, worker.c.state == ACTIVE]
+        if not is_gone:
+            still.append(worker.c.beat_at == beat_at)
+        row = select(worker.c.id).where(*still).with_for_update(skip_locked=not (is_gone and waits))
+        if connection.execute(row).scalar() is not None:
+            _end(connection, crawl_id, number, LOST, now)
+            lost.append(number)
+    return lost
+
+
+def leave(connection: Connection, worker_id: int, now: float) -> bool:
+    """End a worker and free its sites; return False. If it is the last one, it stays, and True is returned.
+
+    The last one becomes the finisher of the crawl: it writes the outputs, and ends with `crawls.end`. If a finisher
+    has ended the crawl already, the others only leave. Raises `ClaimsLost`.
+    """
+    fence(connection, worker_id, now)
+    crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
+    lock_crawl(connection, crawl_id)
+    is_last = not count_others(connection, crawl_id, worker_id) or finisher(connection, crawl_id) == worker_id
+    if is_last and not has_ended(connection, crawl_id):
+        connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(finisher_id=worker_id))
+        return True
+    _end(connection, crawl_id, worker_id, LEFT, now)
+    return False
+
+
+def finish(connection: Connection, worker_id: int, now: float) -> None:
+    """End the finisher of a crawl. Raises `ClaimsLost` if it is no longer active."""
+    fence(connection, worker_id, now)
+    crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
+    _end(connection, crawl_id, worker_id, LEFT, now)
+
+
+def _end(connection: Connection, crawl_id: int, worker_id: int, state: str, now: float) -> None:
+    connection.execute(update(worker).where(worker.c.id == worker_id).values(state=state, ended_at=now))
+    held = update(site).where(site.c.crawl_id == crawl_id, site.c.worker_id == worker_id)
+    base = select(order_totals.c.base).where(order_totals.c.crawl_id == crawl_id, order_totals.c.worker_id == worker_id)
+    # Scores stay relative to the last totals of this worker; those of a site that it had not opened, to former ones.
+    bases = func.coalesce(site.c.base, base.scalar_subquery())
+    connection.execute(held.values(worker_id=None, asked_at=now, base=bases))
+
+
+# The crawl ------------------------------------------------------------------------------------------
+
+
+def ask(connection: Connection, crawl_id: int, control: str | None, reason: str | None = None) -> None:
+    """Ask all workers of a crawl to `PAUSE` or to `STOP`, or with None to crawl on; they see it in their next round.
+
+    The first *reason* why they stop is that of the crawl, whichever worker ends it; None if a command asked for it.
+    """
+    asked = {"control": control, "reason": func.coalesce(crawl.c.reason, reason)}
+    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(asked))
+
+
+def asked(connection: Connection, crawl_id: int) -> tuple[str | None, str | None]:
+    """Return what the workers of a crawl were asked to do, and why."""
+    control = select(crawl.c.control, crawl.c.reason).where(crawl.c.id == crawl_id)
+    return tuple(connection.execute(control).one())
+
+
+def lock_crawl(connection: Connection, crawl_id: int) -> None:
+    """Lock the row of a crawl until the end of the transaction; what is read after that is up to date."""
+    connection.execute(select(crawl.c.id).where(crawl.c.id == crawl_id).with_for_update())
+
+
+def budget_of(connection: Connection, crawl_id: int) -> tuple[int, int]:
+    """Return the page budget of a crawl, 0 if it has no limit, and how much all its runs have used."""
+    used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
+    all_runs = select(crawl.c.earlier_pulls + used.scalar_subquery()).where(crawl.c.id == crawl_id)
+    limit = connection.scalar(setting_of(crawl_id, "PAGE_BUDGET"))
+    return int(limit or 0), int(connection.execute(all_runs).scalar_one())
+
+
+def finisher(connection: Connection, crawl_id: int) -> int | None:
+    """Return the active worker that ends the crawl; None if there is none."""
+    elected = select(worker.c.id).join(crawl, crawl.c.finisher_id == worker.c.id)
+    return connection.execute(elected.where(crawl.c.id == crawl_id, worker.c.state == ACTIVE)).scalar()
+
+
+def is_over(connection: Connection, crawl_id: int) -> bool:
+    """Return whether the run of a crawl has ended, or a worker is about to end it."""
+    return has_ended(connection, crawl_id) or finisher(connection, crawl_id) is not None
+
+
+def has_ended(connection: Connection, crawl_id: int) -> bool:
+    """Return whether the finisher of this run has recorded its end, while others are still about to leave."""
+    return connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar() is not None

@@ -1,0 +1,286 @@
+"""The claims of a worker that shares its crawl: its rounds with the store, and what it gives up to others.
+
+A round is one transaction, in the writer's thread: a report, and what others reported. Its result is taken up in the
+thread of the crawl: claimed sites, links, pulls of the budget, and those of others for the site rule. The protocol is
+described in docs/explanation/workers.md.
+"""
+
+from __future__ import annotations
+
+from asyncio import sleep, wrap_future
+from collections import deque
+from functools import partial
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.crawl.held_sites import SITES_AT_ONCE
+from crawlers.crawl.worker import ROUND_S
+from crawlers.store import worker_rows
+from crawlers.store.sites.site_rows import site_rows
+from crawlers.store.worker_rows import Round
+from crawlers.store.worker_status import Wait
+from crawlers.workers import exchange
+from crawlers.workers.exchange import Report
+from crawlers.workers.new_sites import SiteLimit
+from crawlers.workers.sharing import BLOCK, to_give
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
+
+    from sqlalchemy import Connection
+
+    from crawlers.crawl.held_sites import HeldSites
+    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.store.reading.order_parts import StoredPart
+    from crawlers.store.schema.message_tables import Message
+    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.writing.change_set import ChangeSet
+
+BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget, to hear soon where the best sites are
+PAUSE_TIMES = 100  # the pause after a quick round, in durations of the round, so that rounds take 1 % of the time
+SOON_S = 0.1  # between two rounds of a worker that lacks pulls of the budget; twice as long after each that grants none
+SILENT_ROUNDS = 2  # without a heartbeat, before the lock of another worker is tried
+MANY_SITES = 2**31 - 1  # that a worker would claim: how many it gets depends on the others
+MOST_MESSAGES = 5_000  # in a round; each is at most a new page
+MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a page
+GIVING_ROUNDS = 2  # until the others have claimed what was given up, and no longer say that they have nothing to do
+
+
+class _Result(NamedTuple):
+    """The result of a round."""
+
+    round: Round
+    took_s: float
+    claimed: Sequence[SiteRow]
+    ahead_s: float  # of our clock to that of the server
+    messages: Sequence[Message]  # to the sites that this worker holds
+    parts: Mapping[int, StoredPart] | None  # of the pages of the crawl; None: they are not divided
+    refused: Sequence[str]  # sites that this worker discovered when the crawl had enough
+
+
+class Shared:
+    """The claims of one of several workers; those of a lone one become these as they are.
+
+    *is_idle* says whether this worker has nothing to fetch. A crawl that *ends_after* a time, in seconds since 1970,
+    does not wait for polls that are due later.
+    """
+
+    is_shared = True
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        policy: CrawlPolicy,
+        sites: SitePolicies,
+        held: HeldSites,
+        is_idle: Callable[[], bool],
+        ends_after: float | None,
+    ) -> None:
+        self._session = session
+        self._worker = session.worker
+        self._frontier = session.frontier
+        self._policy = policy
+        self._sites = sites
+        self._held = held
+        self._is_idle = is_idle
+        self._ends_after = ends_after
+        self.last = Round()
+        self.is_divided = session.row.is_divided
+        self._budget = session.spec.page_budget
+        self._finds_sites = session.spec.scope is not None  # so there is always room for more, and links lead to them
+        scores = session.order.scores
+        self._hand_out = scores.hand_out if scores is not None and scores.is_shared else None
+        carries_cash = scores is not None and scores.carries_cash
+        most_sites = session.most_sites + len(session.row.excluded)
+        self._limit = SiteLimit(session.row.id, most_sites, carries_cash=carries_cash)
+        self._lacked_pulls = False  # in the latest round
+        self._has_indexes = False  # of sites, according to the latest report: only rules with indexes compare them
+        self._soon_s = SOON_S
+        self._took_s = 0.0  # by the latest round
+        self._claimed: deque[list[SiteRow]] = deque()  # by source, those that are not open yet
+        self._is_opening = False
+        self._parting: set[int] = set()  # sources that are given up when nothing of them is in flight
+        self._pause_rounds = 0  # before more is given up
+
+    def admit(self, connection: Connection, changes: ChangeSet) -> None:
+        self._limit.apply(connection, changes)
+
+    # Rounds -----------------------------------------------------------------------------------------
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for a round: now and then, and soon if URLs wait for pulls of the budget."""
+        pause_s = self._worker.round_s
+        if self._budget and self.last.others and self._has_indexes:
+            pause_s = min(pause_s, max((1 + self.last.others) / BUDGET_ROUNDS_PER_S, PAUSE_TIMES * self._took_s))
+        return self._worker.is_due(min(self._soon_s, pause_s) if self._lacks_pulls else pause_s)
+
+    @property
+    def _lacks_pulls(self) -> bool:
+        if not self._budget or not self.last.others or self.last.is_budget_exhausted or self._frontier.budget.has_room:
+            return False
+        return self._frontier.best_index(self._session.clock()) is not None
+
+    def begin(self) -> None:
+        self._apply(self._submit().result())
+
+    async def round(self) -> None:
+        found = await wrap_future(self._submit())
+        self._apply(found)
+        await self._receive(found.messages)
+
+    def _submit(self) -> Future[_Result]:
+        worker, frontier, last, now = self._worker, self._frontier, self.last, self._session.clock()
+        is_idle = not worker.is_stopping and self.are_all_open and self._is_idle()
+        has_room = (worker.has_room or self._finds_sites) and not last.idle  # others need free sites more
+        takes = not worker.is_stopping and (is_idle or has_room or not last.others)
+        best_index = frontier.best_index(now)
+        wanted_pulls = max(BLOCK, 2 * worker.leased) if best_index is not None else 0  # it could not use them
+        self._lacked_pulls, self._has_indexes = self._lacks_pulls, best_index not in (None, 0.0)
+        report = Report(
+            worker.id,
+            worker.crawl_id,
+            self._budget,
+            wanted_sites=MANY_SITES if takes else 0,
+            wanted_pulls=wanted_pulls,
+            limit=frontier.budget.limit(wanted_pulls) if last.others and self._budget else -1,
+            leases=frontier.leases,
+            index_share=frontier.budget.index_share(now),
+            best_index=best_index,
+            is_idle=is_idle,
+            after_pulls=self._session.last_pulls,
+            ends_after=self._ends_after,
+            status=worker.status(frontier.schedule.wait_counts()),
+        )
+        worker.begin_round()
+        return self._session.writer.run(partial(self._exchange, report))
+
+    def _exchange(self, report: Report, connection: Connection) -> _Result:
+        now, worker = worker_rows.server_time(connection), self._worker
+        ahead_s = self._session.clock() - now
+        worker.lose_others(connection, now, silent_s=SILENT_ROUNDS * worker.round_s)
+        found = exchange.exchange(connection, report, now)
+        claimed = site_rows(connection, found.claimed, ahead_s) if found.claimed else []
+        sent: Sequence[Message] = ()
+        if self._finds_sites:
+            sent = exchange.links_to(connection, worker.crawl_id, worker.id, MOST_MESSAGES)
+        parts = None
+        if self._hand_out is not None and (found.others or self.is_divided):
+            parts = exchange.hand_out(connection, worker.crawl_id, now, worker.round_s, self._hand_out)
+        took_s = self._session.clock() - worker.fenced_at
+        return _Result(found, took_s, claimed, ahead_s, sent, parts, self._limit.take_refused())
+
+    def _apply(self, result: _Result) -> None:
+        found, now = result.round, self._session.clock()
+        self._worker.end_round()
+        self._took_s = result.took_s
+        is_refused = self._lacked_pulls and found.granted <= self.last.granted
+        self._soon_s = min(2 * self._soon_s, ROUND_S) if is_refused else SOON_S
+        self.last = found
+        self.is_divided = self.is_divided or found.others > 0
+        if self._session.last_pulls is not None:
+            self._session.last_pulls = found.last_pulls
+        self._held.ahead_s = result.ahead_s
+        self._add_claimed(result.claimed)
+        self._sites.refuse(result.refused)
+        if result.parts is not None:
+            self._frontier.apply_parts(result.parts, now)
+        self._frontier.learn(found.pulls)
+        if self._budget:
+            self._frontier.budget.grant(found.granted)
+        if not self._worker.is_stopping:
+            self._give_up_sources(found.idle, found.others + 1)
+
+    async def _receive(self, messages: Sequence[Message]) -> None:
+        """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
+        for first in range(0, len(messages), MESSAGES_AT_ONCE):
+            some = messages[first : first + MESSAGES_AT_ONCE]
+            here = [one for one in some if self._sites.open_site_id(one.site) is not None]
+            taken = await self._policy.receive(here, self._session.reader.run, self._session.clock())
+            self._frontier.receive(taken, self._session.clock())
+            await sleep(0)
+
+    # Claimed sites ----------------------------------------------------------------------------------
+
+    @property
+    def are_all_open(self) -> bool:
+        return not self._claimed
+
+    def _add_claimed(self, rows: Sequence[SiteRow]) -> None:
+        by_source: dict[int, list[SiteRow]] = {}
+        for row in rows:
+            by_source.setdefault(row.source_id or row.id, []).append(row)
+        held = {row.id for its in (*self._claimed, rows) for row in its}
+        for source, its in by_source.items():
+            # Else they are new sites of a source that was given up after the claim, together with them.
+            if self._sites.is_open(source) or source in held:
+                self._claimed.append(its)
+
+    async def open(self) -> None:
+        """Open the claimed sites, some sources at a time, read in another thread. Raises `StoreError`."""
+        if self._is_opening:
+            return
+        self._is_opening = True
+        try:
+            while self._claimed:
+                some = list(islice(self._claimed, SITES_AT_ONCE))
+                loaded, take_up = await self._session.reader.run(partial(self._held.load, some))
+                opened = list(islice(self._claimed, len(loaded)))
+                if any(one is not other for one, other in zip_longest(opened, loaded)):
+                    continue  # some were given up in the meantime
+                take_up()
+                for rows in opened:
+                    self._claimed.popleft()
+                    if (source := self._sites.source(rows[0].id)) in self._parting:
+                        self._pause(source)
+        finally:
+            self._is_opening = False
+
+    # What is given up -------------------------------------------------------------------------------
+
+    def _give_up_sources(self, idle: int, active: int) -> None:
+        """Give up some sources, if *idle* of the *active* workers have nothing to do. Raises `StoreError`."""
+        self._pause_rounds = max(0, self._pause_rounds - 1)
+        if not idle or self._pause_rounds or self._parting:
+            return
+        for source in self._spare(to_give(self._waiting_sources(), idle, active)):
+            self._pause(source)
+            self._parting.add(source)
+            self._release_if_idle(source)
+        self._pause_rounds = GIVING_ROUNDS
+
+    def _waiting_sources(self) -> int:
+        waiting = (sum(not self._frontier.is_drained(number) for number in its) for its in self._sites.sources)
+        return self._frontier.schedule.waiting_sites - sum(max(0, number - 1) for number in waiting)
+
+    def _spare(self, count: int) -> list[int]:
+        """Return up to *count* sources that others may crawl instead."""
+        if not count:
+            return []
+        fetching = self._sites.fetching
+        further = sum(len(its) - 1 for its in self._sites.sources)
+        found = self._frontier.schedule.spare(count + further, fetching)
+        sources = dict.fromkeys(self._sites.source(site_id) for site_id in found)
+        free = (source for source in sources if fetching.isdisjoint(self._sites.sites_of(source)))
+        return [source for source, _ in zip(free, range(count), strict=False)]
+
+    def _pause(self, source: int) -> None:
+        for site_id in self._sites.sites_of(source):
+            self._frontier.pause(site_id, wait=Wait.RESPONSE)
+            self._held.trials.forget_site(site_id)
+
+    def release(self, site_id: int) -> None:
+        if self._parting and (source := self._sites.source(site_id)) in self._parting:
+            self._release_if_idle(source)
+
+    def _release_if_idle(self, source: int) -> None:
+        its = self._sites.sites_of(source)
+        if any(self._frontier.gate(site_id).in_flight for site_id in its):
+            return
+        self._parting.discard(source)
+        # New sites of the source may have been claimed, and are free with it.
+        self._claimed = deque(rows for rows in self._claimed if (rows[0].source_id or rows[0].id) != source)
+        self._held.close(source, its)

@@ -1,0 +1,176 @@
+"""A crawl of one process holds all its sites alone, until another process joins it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from crawlers.crawl.claims import Alone
+from crawlers.items import SiteLimits
+from crawlers.store import worker_rows
+from crawlers.urls.scope import Scope
+from tests.support.opened_crawl import rounds, target
+from tests.support.stored_rows import committed
+
+SITES = [f"http://s{number}.test" for number in range(4)]
+A, B = SITES[:2]
+
+
+@pytest.fixture
+def begun(begin):
+    """Begins or joins the crawl of all sites; *mission* has further fields of its specification."""
+
+    def begin_worker(number=4, **mission):
+        sites = [SiteLimits(site) for site in SITES[:number]]
+        return begin(None, {"sites": sites, "can_be_shared": True, **mission}, WORKER_DEADLINE_SECONDS=30.0)
+
+    return begin_worker
+
+
+def is_alone(crawl):
+    return isinstance(crawl.crawl.session.claims, Alone)
+
+
+def held(crawl):
+    its = crawl.crawl.session.row.worker_id
+    return [site for (site,) in crawl.rows(f"SELECT site FROM site WHERE worker_id = {its} ORDER BY id")]
+
+
+def test_lone_crawl_imports_nothing_that_workers_share(sqlite_url):
+    program = f"""
+import sys
+from tests.support.opened_crawl import OpenedCrawl
+crawl = OpenedCrawl({sqlite_url!r})
+crawl.round()
+crawl.end(crawl.lease(), "/1")
+crawl.end(crawl.lease())
+crawl.close()
+assert crawl.states() == [("finished", "finished")]
+print(*[name for name in sys.modules if name.startswith("crawlers.workers")])
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == ""
+
+
+def test_lone_crawl_holds_all_sites_until_another_process_joins(begun):
+    one = begun()
+    rounds(one)
+    assert is_alone(one)
+    assert held(one) == SITES
+    two = begun()
+    two.round()
+    assert held(two) == [], "the first one does not know yet"
+    rounds(one, two)
+    assert not is_alone(one)
+    assert [len(held(one)), len(held(two))] == [2, 2]
+
+
+def test_no_page_of_a_crawl_that_is_joined_is_lost_or_fetched_twice(begun):
+    one, fetched = begun(), []
+    first = one.leases()
+    for lease in first[:2]:
+        fetched.append(lease.url)
+        one.end(lease, *(f"{lease.url}{number}" for number in range(3)))
+    two = begun()  # while pages are in flight
+    two.round()
+    for lease in first[2:]:
+        fetched.append(lease.url)
+        one.end(lease, *(f"{lease.url}{number}" for number in range(3)))
+    for _ in range(8):
+        rounds(one, two, number=1)
+        for crawl in (one, two):
+            for lease in crawl.leases():
+                fetched.append(lease.url)
+                crawl.end(lease)
+    assert sorted(fetched) == sorted(f"{site}/{path}" for site in SITES for path in ("", "0", "1", "2"))
+    assert one.rows("SELECT count(*), count(DISTINCT url) FROM page WHERE state = 1") == [(16, 16)]
+
+
+def test_links_to_a_site_that_was_given_up_become_messages(begun):
+    scope = {"scope": Scope("test", [A, B])}
+    one = begun(2, **scope)
+    (lease, other) = one.leases()
+    one.end(lease, f"{lease.url}1", cross_site_links=[(target(f"{other.url}x"), 1)])
+    assert (other.url + "x", 0) in one.rows("SELECT url, state FROM page"), "both are its own"
+    one.crawl.frontier.release(other, one.now)
+    two = begun(2, **scope)
+    rounds(two, one, two)
+    (site,) = held(two)
+    one.end(one.lease(), cross_site_links=[(target(f"{site}/y"), 1)])
+    assert one.rows("SELECT url FROM message") == [(f"{site}/y",)]
+    rounds(two)
+    assert f"{site}/y" in [lease.url for lease in two.leases()]
+
+
+def test_sites_that_a_lone_crawl_discovers_before_it_knows_of_another_are_its_own(begun):
+    scope = {"scope": Scope("all", [A])}
+    one, two = begun(1, **scope), begun(1, **scope)
+    one.end(one.lease(), f"{A}/1", cross_site_links=[(target("http://new.test/"), 1)])
+    one.crawl.session.writer.flush()
+    assert held(one) == [A, "http://new.test"]
+    rounds(one, two)
+    assert sorted(held(one) + held(two)) == ["http://new.test", A]
+    assert len(held(two)) == 1
+
+
+def test_lone_worker_that_was_declared_lost_stores_nothing(begun):
+    one = begun()
+    lease = one.lease()
+    two = begun()
+    committed(worker_rows.lose_dead, two.crawl.session.database, 1, 1e12, 30.0, lambda _: False, 2)
+    two.round()
+    assert held(two) == SITES
+    one.end(lease, "/1")
+    one.round()
+    assert one.stopped == ["store_failed"]
+    assert two.rows("SELECT count(*) FROM page WHERE state = 1") == [(0,)]
+
+
+def test_budget_is_the_lone_workers_and_divided_when_another_joins(begun):
+    one = begun(page_budget=10)
+    assert one.rows("SELECT granted FROM worker") == [(10,)]
+    one.end(one.lease())
+    two = begun(page_budget=10)
+    two.round()
+    assert two.crawl.frontier.budget.is_exhausted
+    fetched = 1
+    for _ in range(12):
+        rounds(one, two, number=2)
+        for crawl in (one, two):
+            for lease in crawl.leases():
+                fetched += 1
+                crawl.end(lease, *(f"{lease.url}{number}" for number in range(3)))
+    assert fetched == 10
+    assert one.rows("SELECT sum(used) FROM worker") == [(10,)]
+
+
+def test_lone_worker_is_shown_and_asked_to_pause_and_stop(begun):
+    one = begun()
+    lease = one.lease()
+    one.round()
+    assert one.rows("SELECT leases FROM worker") == [(1,)]
+    committed(worker_rows.ask, one.crawl.session.database, 1, worker_rows.PAUSE)
+    one.round()
+    assert not one.crawl.may_lease
+    assert one.stopped == []
+    one.end(lease)
+    committed(worker_rows.ask, one.crawl.session.database, 1, worker_rows.STOP)
+    one.round()
+    one.round()
+    assert one.stopped == ["shutdown"], "once"
+
+
+def test_messages_of_an_earlier_run_reach_a_lone_worker(begun):
+    scope = {"scope": Scope("test", [A, B])}
+    one = begun(2, **scope)
+    two = begun(2, **scope)
+    rounds(two, one, two)
+    sender, other = (one, two) if held(one) == [A] else (two, one)
+    (site,) = held(other)
+    sender.end(sender.lease(), cross_site_links=[(target(f"{site}/x"), 1)])
+    for crawl in (one, two):
+        crawl.close(reason="shutdown")
+    again = begun(2, **scope)
+    again.round()
+    assert again.rows("SELECT count(*) FROM message") == [(0,)]
+    assert f"{site}/x" in again.pages()
