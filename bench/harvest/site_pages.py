@@ -182,7 +182,7 @@ class _Reader:
         self.pages.targets.append(target)
         self.pages.positions.append(places[mem_id][0])
         self.pages.paths.append(places[mem_id][1])
-        self.pages.anchors.append(self._text(parsed.link(index).anchor))
+        self.pages.anchors.append(self._text(parsed.anchor(index)))
 
     def _text(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
-from crawlers.frontier.url_cache import id_of
 from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace, QueueSlot, State
 from crawlers.ranking.page_orders import MAX_HOPS
@@ -94,8 +93,8 @@ class Acknowledgements:
                 sent.append(self._redirect(lease, page.moved_to, decision.slots, now))
             else:
                 origin = Origin(lease.level, lease.hops + 1, lease.id, slots=decision.slots, follows=lease.id)
-                counts, new = self._discovery.discover(there or site, [(page.moved_to, 1)], origin, now, changes)
-                moved_to = next(iter(counts))
+                numbers, new = self._discovery.discover(there or site, [(page.moved_to, 1)], origin, now, changes)
+                moved_to = numbers[page.moved_to.key]
         is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
             add_unchanged(changes, lease, page, previous)
@@ -168,7 +167,7 @@ class Acknowledgements:
         ]
         if page.links:
             by_queue.insert(0, (site, page.links))
-        ids: dict[int, int] = {}  # of the targets, by key, if their texts are stored
+        ids: dict[int, int] = {}  # of the targets, by key
         others: dict[int, tuple[Target, int]] = {}  # by key
         for queue, found in by_queue:
             if queue is None:
@@ -177,13 +176,12 @@ class Acknowledgements:
                         first, before = others.get(target.key, (target, 0))
                         others[target.key] = (_better(first, target), before + count)
                 continue
-            counts, found_new = self._discovery.discover(queue, found, origin, now, changes)
+            numbers, found_new = self._discovery.discover(queue, found, origin, now, changes)
             new += found_new
-            for number, count in counts.items():
+            ids |= numbers
+            for target, count in found:
+                number = numbers[target.key]
                 links[number] = links.get(number, 0) + count
-            if page.analysis is not None or page.anchors is not None:
-                known = queue.seen.values_of([target.key for target, _ in found])
-                ids.update((key, id_of(value)) for key, value in known.items())
         worth: Mapping[int, float] = links
         values: Mapping[int, float] = {}
         contexts: dict[int, list[int]] = {}
@@ -257,8 +255,8 @@ class Acknowledgements:
             slots = {message.key: QueueSlot(*details.slot)} if details.slot else {}
             places = {message.key: LinkPlace(*details.place)} if details.place is not None else {}
             origin = Origin(message.level, message.hops, source_id or None, details.request, slots, places)
-            counts, _ = self._discovery.discover(site, [(target, 1)], origin, now, changes)
-            number = next(iter(counts))
+            numbers, _ = self._discovery.discover(site, [(target, 1)], origin, now, changes)
+            number = numbers[target.key]
         elif details.slot is not None and self._scoring is not None:
             self._scoring.queued(number, QueueSlot(*details.slot))
         changes.add(TakenMessage(message.id))
@@ -278,9 +276,10 @@ class Acknowledgements:
         """Add the texts of the links whose targets may turn out to be broken."""
         if len(self._read) < MAX_READ:
             self._read.add(page.id)
-        wanted = ((key, number) for key, number in ids.items() if number not in self._read)
+        read = self._read
         # A pipeline of the user may have added links that the page does not have.
-        changes.add(*(LinkAnchorRow(page.id, number, anchors[key]) for key, number in wanted if key in anchors))
+        wanted = [(key, number) for key, number in ids.items() if number not in read and key in anchors]
+        changes.add(*[LinkAnchorRow(page.id, number, anchors[key]) for key, number in wanted])
 
     def _score(
         self,

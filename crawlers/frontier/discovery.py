@@ -1,7 +1,7 @@
 """Maps every found URL to its page: recognises known URLs, writes new ones.
 
 The hot path of a crawl. A page has some 70 links, about 6 of them new: the cache is queried for all of them at
-once, everything else happens per URL.
+once, and functions are called only for those that are new, or may improve what is known.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 
 from crawlers.frontier.url_cache import (
     ARBITRARY_VARIANT,
+    ID_SHIFT,
     MAX_LEVEL,
+    PLACE_MASK,
+    PLACE_SHIFT,
     REVIVABLE,
     TAKEN,
     id_of,
     pack,
+    place_of,
     rank,
     rank_of,
     variant_of,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from crawlers.ranking.page_orders import PageOrder
     from crawlers.store.writing.change_set import ChangeSet
 
+MOST_IN_DICTS = 50_000  # known URLs, 6 MB; those of larger crawls move into a table of arrays
 SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change
 
 
@@ -66,6 +71,7 @@ class UrlDiscovery:
         self._scoring = scoring
         self._learning = learning
         self._cache_urls = cache_urls
+        self._in_dicts = min(MOST_IN_DICTS, cache_urls // 4)
         self._cached = 0
         self._forgotten: int | None = None  # the number of the change set after which known URLs are forgotten
         self._sites = sites
@@ -80,33 +86,27 @@ class UrlDiscovery:
         now: float,
         changes: ChangeSet,
     ) -> tuple[dict[int, int], int]:
-        """Return {page id: number of links to it} of the *found* targets, and the number of new ones."""
+        """Return the page ids of the *found* targets, by key, and the number of new ones."""
         if origin.level > MAX_LEVEL:
             origin = origin._replace(level=MAX_LEVEL)
         seen = site.seen
-        lately = seen.lately
+        known = self._look_up(site, [target.key for target, _ in found])
         before = len(seen)
-        others = [target.key for target, _ in found if target.key not in lately]
-        settled = seen.merged_values(others)
-        if len(settled) < len(others) and not seen.is_complete:
-            self._recall(site, [key for key in others if key not in settled])
-        nearness, slots = rank(origin.level, origin.hops), origin.slots
-        counts: dict[int, int] = {}
+        place, slots = place_of(rank(origin.level, origin.hops)), origin.slots
         new = 0
-        for target, count in found:
-            value = lately.get(target.key) or settled.get(target.key)
+        for target, _ in found:
+            key = target.key
+            value = known.get(key)
             if value is None:
-                value = self._new(site, target, origin, now, changes)
+                known[key] = self._new(site, target, origin, now, changes)
                 new += 1
-            else:
-                if not value & TAKEN and nearness <= rank_of(value):
-                    self._improve(site, value, target, origin, now, changes)
-                if slots and self._scoring is not None and target.key in slots:
-                    self._scoring.queued(id_of(value), slots[target.key])  # even while it is leased
-            page_id = id_of(value)
-            counts[page_id] = counts.get(page_id, 0) + count
+                continue
+            if not value & TAKEN and place < value >> PLACE_SHIFT & PLACE_MASK:
+                known[key] = self._improve(site, value, target, origin, now, changes)
+            if slots and self._scoring is not None and key in slots:
+                self._scoring.queued(id_of(value), slots[key])  # even while it is leased
         self._count_growth(seen, before)
-        return counts, new
+        return {key: value >> ID_SHIFT for key, value in known.items()}, new
 
     def _new(self, site: SiteQueue, target: Target, origin: Origin, now: float, changes: ChangeSet) -> int:
         level, hops, found_on, request, *_ = origin
@@ -145,9 +145,10 @@ class UrlDiscovery:
 
     def _improve(
         self, site: SiteQueue, value: int, target: Target, origin: Origin, now: float, changes: ChangeSet
-    ) -> None:
+    ) -> int:
         """Update a URL that waits, or may be revived, and was found again: nearer, or as near, by a better variant.
 
+        Returns its value from now on.
         The requested variant must not depend on the order in which pages are parsed: it is the best by
         `variant_rank` of those found nearest, then the least.
         """
@@ -158,7 +159,7 @@ class UrlDiscovery:
             if variant > best or (
                 variant == best and (variant < ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
             ):
-                return
+                return value
         reason = self._reason_against(target) if value & REVIVABLE else None
         if reason is None:
             reason = _depth_reason(level, site)
@@ -173,7 +174,7 @@ class UrlDiscovery:
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else REVIVABLE
-        site.seen.lately[target.key] = pack(page_id, nearness, variant, flags)
+        value = site.seen.lately[target.key] = pack(page_id, nearness, variant, flags)
         if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = target.url
         else:
@@ -186,6 +187,7 @@ class UrlDiscovery:
                 self._scoring.add_waiting(site.id, page_id, level)
             entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request)
             site.push(entry, self.head_urls)
+        return value
 
     def new_targets(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:
         """Return the new, allowed *targets* on *site* (None: not open), found on *level*, without repeats.
@@ -216,8 +218,7 @@ class UrlDiscovery:
     def _look_up(self, site: SiteQueue, keys: list[int]) -> dict[int, int]:
         """Return what is known of the URLs of a site, by key, from the cache or the store."""
         known = site.seen.values_of(keys)
-        missing = [key for key in keys if key not in known]
-        if missing and not site.seen.is_complete:
+        if not site.seen.is_complete and (missing := [key for key in keys if key not in known]):
             before = len(site.seen)
             self._recall(site, missing)
             known |= site.seen.values_of(missing)
@@ -273,9 +274,11 @@ class UrlDiscovery:
 
     def _count_growth(self, seen: UrlCache, before: int) -> None:
         """Count the growth of a cache that had *before* URLs."""
-        if self._forgotten is None:
+        known = len(seen)
+        if self._cached + known - before > self._in_dicts and self._forgotten is None:
             seen.merge_if_large()
-        self._cached += len(seen) - before
+            known = len(seen)
+        self._cached += known - before
 
     def trim(self) -> None:
         """Forget half of the known URLs, those of the largest sites first, if there are too many.

@@ -205,10 +205,12 @@ class SiteSchedule:
         If its refill waits for a commit, it stays as it was, and no site is chosen until then: choices do not depend on
         how long a commit takes.
         """
-        site.refresh()
+        if not self._in_order:
+            site.refresh()
         if site.needs_refill and not site.is_paused:
             self._refill(site)
-            site.refresh()
+            if not self._in_order:
+                site.refresh()
         self._note(site)
         if site.needs_refill and not site.is_paused:
             self._reading[site.id] = None

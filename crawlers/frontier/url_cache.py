@@ -21,18 +21,22 @@ _VARIANT_MASK = 0b11
 _RANK_SHIFT = 4
 _RANK_BITS = 20
 _RANK_MASK = (1 << _RANK_BITS) - 1
-_ID_SHIFT = _RANK_SHIFT + _RANK_BITS
+ID_SHIFT = _RANK_SHIFT + _RANK_BITS
 _HOPS_BITS = 5
 MIN_MERGED = 64  # URLs in the dict before they are merged into the table
 _MERGED_SHIFT = 3  # and at least an eighth of those in the table
 _STEP_SHIFT = 32  # keys are hashes: their low bits name a slot, their high bits the way to the next ones, so that no
 # site can make many URLs that are looked for in the same slots
+# Nearness and variant as one number, `value >> PLACE_SHIFT & PLACE_MASK`: a URL that is found again can improve it only
+# if `place_of(nearness)` is less.
+PLACE_SHIFT = _VARIANT_SHIFT
+PLACE_MASK = (1 << (_RANK_BITS + _RANK_SHIFT - _VARIANT_SHIFT)) - 1
 MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the start URL
 
 
 # The integer of a row of the table `page`, as computed by `pack`, in SQL. PostgreSQL does not widen integers by itself.
 PACKED_SQL = (
-    f"(CAST(id AS BIGINT) << {_ID_SHIFT}) + "
+    f"(CAST(id AS BIGINT) << {ID_SHIFT}) + "
     f"(((CAST(level AS BIGINT) << {_HOPS_BITS}) + hops) << {_RANK_SHIFT}) + (variant << {_VARIANT_SHIFT}) + ({{flags}})"
 )
 
@@ -42,6 +46,11 @@ def rank(level: int, hops: int) -> int:
     return level << _HOPS_BITS | hops
 
 
+def place_of(nearness: int) -> int:
+    """Return the place of a URL of that *nearness* whose variant is the normal form."""
+    return nearness << (_RANK_SHIFT - _VARIANT_SHIFT)
+
+
 def pack(page_id: int, nearness: int, variant: int, flags: int) -> int:
     """Return the integer of a URL.
 
@@ -49,12 +58,12 @@ def pack(page_id: int, nearness: int, variant: int, flags: int) -> int:
     >>> id_of(value), rank_of(value) == rank(2, 1), variant_of(value), bool(value & TAKEN)
     (7, True, 1, True)
     """
-    return page_id << _ID_SHIFT | nearness << _RANK_SHIFT | variant << _VARIANT_SHIFT | flags
+    return page_id << ID_SHIFT | nearness << _RANK_SHIFT | variant << _VARIANT_SHIFT | flags
 
 
 def id_of(value: int) -> int:
     """Return the number of the page."""
-    return value >> _ID_SHIFT
+    return value >> ID_SHIFT
 
 
 def rank_of(value: int) -> int:
@@ -107,7 +116,9 @@ class UrlCache:
 
     def values_of(self, keys: Collection[int]) -> dict[int, int]:
         """Return the values of those *keys* that are known."""
-        return self.merged_values(keys) | {key: self.lately[key] for key in keys if key in self.lately}
+        lately = self.lately
+        known = {key: lately[key] for key in keys if key in lately}
+        return known | self.merged_values(key for key in keys if key not in known) if self._merged else known
 
     def merge_if_large(self) -> None:
         """Move the dict into the table if it is large enough."""

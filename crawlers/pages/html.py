@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlers.pages.charset import decode
-from crawlers.pages.link_context import RawLink, Surroundings, collapse
+from crawlers.pages.link_context import LinkTexts, Surroundings, collapse
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -86,14 +86,16 @@ class ParsedPage:
         self.canonical = ""  # raw href of the first <link rel=canonical>
         self.robots: frozenset[str] = frozenset()  # a subset of noindex, nofollow
         self._read_metadata()
-        self._tag = next(iter(tags)) if len(tags) == 1 else ""
         self._nodes, self.hrefs = _links(tree, tags)
         self.unread_links = unread_links
 
-    def link(self, index: int) -> RawLink:
-        """Return the link whose href is `hrefs[index]`."""
-        node = self._nodes[index]
-        return RawLink(self.hrefs[index], self._tag or node.tag or "", node, self._around)
+    def link(self, index: int) -> LinkTexts:
+        """Return the texts of the link whose href is `hrefs[index]`."""
+        return self._around.texts(self._nodes[index])
+
+    def anchor(self, index: int) -> str:
+        """Return the text of the link whose href is `hrefs[index]`."""
+        return self._around.anchor(self._nodes[index])
 
     def node(self, index: int) -> LexborNode:
         """Return the element whose href is `hrefs[index]`."""

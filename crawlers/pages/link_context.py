@@ -1,8 +1,8 @@
 """The context of a link: its text, the surrounding text, and its part of the page.
 
-All values are computed on demand, since most are never needed. Every walk visits a bounded number of
-nodes, and everything that can be long (a text, a chain of ancestors) is examined once per page, so that
-querying all links of a page takes time linear in the page.
+They are computed on demand, since most are never needed. Every walk visits a bounded number of nodes, and everything
+that can be long (a text, a chain of ancestors) is examined once per page, so that querying all links of a page takes
+time linear in the page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,16 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
+class LinkTexts(NamedTuple):
+    """The texts of a link, and where it is."""
+
+    anchor: str  # its text, at most 200 characters; for an image, its alternative text
+    context: str  # the anchor with up to 100 characters of its block on each side
+    position: str  # part of the page: nav, header, footer, main or aside; "" if none is marked up
+    rel: str  # words of that attribute in lower case, separated by single spaces
+    tag: str
+
+
 class Surroundings:
     """Lookups shared by the links of one page, cached as long as the page exists."""
 
@@ -54,8 +64,17 @@ class Surroundings:
         self._positions: dict[int, str] = {}
         self._texts: dict[int, tuple[str, str]] = {}
 
+    def texts(self, link: LexborNode) -> LinkTexts:
+        """Return everything about *link*."""
+        anchor = self.anchor(link)
+        rel = " ".join((link.attributes.get("rel") or "").lower().split())
+        return LinkTexts(anchor, self._context(link, anchor), self._position(link), rel, link.tag or "")
+
     def anchor(self, link: LexborNode) -> str:
         """Return the text within *link*, or the first image's *alt* if there is no text."""
+        if link.tag != "a":
+            alt = link.attributes.get("alt") if link.tag == "area" else None
+            return collapse(alt or "")[:ANCHOR_CHARS]
         parts: list[str] = []
         size = 0
         alt = silent = ""
@@ -69,7 +88,7 @@ class Surroundings:
                 if len(text) > ANCHOR_CHARS:
                     text = self._ends(node, text)[0]
                 parts.append(text)
-                size += len(collapse(text))
+                size += len(" ".join(text.split()))  # as of `collapse`, without a call per node
                 if size >= ANCHOR_CHARS:
                     break
                 continue
@@ -80,8 +99,8 @@ class Surroundings:
                 alt = node.attributes.get("alt") or ""
         return (collapse("".join(parts)) or collapse(alt))[:ANCHOR_CHARS].rstrip()
 
-    def position(self, link: LexborNode) -> str:
-        """Return the nearest landmark around *link*: nav, header, footer, main, aside, or ""."""
+    def _position(self, link: LexborNode) -> str:
+        """Return the nearest landmark around *link*."""
         climbed: list[int] = []
         found = ""
         node = link.parent
@@ -91,15 +110,15 @@ class Surroundings:
                 found = known
                 break
             climbed.append(node.mem_id)
-            found = _landmark(node)
+            role, tag = node.attributes.get("role"), node.tag
+            found = (role and _ROLES.get(role.strip().lower())) or (tag if tag in _LANDMARKS else "")
             if found:
                 break
             node = node.parent
         self._positions.update(dict.fromkeys(climbed, found))
         return found
 
-    def context(self, link: LexborNode, anchor: str) -> str:
-        """Return *anchor* with up to 100 characters before and after it, within the block of *link*."""
+    def _context(self, link: LexborNode, anchor: str) -> str:
         before = _SPACES.sub(" ", "".join(reversed(self._beside(link, _BEFORE, 1))))
         after = _SPACES.sub(" ", "".join(self._beside(link, _AFTER, 0)))
         space = " " if before.endswith(" ") else ""
@@ -128,7 +147,7 @@ class Surroundings:
                 if len(text) > ANCHOR_CHARS:
                     text = self._ends(node, text)[end]
                 parts.append(text)
-                size += len(collapse(text))
+                size += len(" ".join(text.split()))
             elif tag in _BLOCKS:
                 break
             elif tag == "br":
@@ -143,51 +162,3 @@ class Surroundings:
             text = _SPACES.sub(" ", text)
             known = self._texts[node.mem_id] = text[:ANCHOR_CHARS], text[-ANCHOR_CHARS:]
         return known
-
-
-class RawLink:
-    """A link as found on the page: *href* is stripped but not resolved; the rest is computed on demand."""
-
-    __slots__ = ("_anchor", "_around", "_node", "href", "tag")
-
-    def __init__(self, href: str, tag: str, node: LexborNode, around: Surroundings) -> None:
-        self.href = href
-        self.tag = tag
-        self._node = node
-        self._around = around
-        self._anchor: str | None = None  # also used for the context
-
-    @property
-    def anchor(self) -> str:
-        """Text of the link, at most 200 characters; for an image, its alternative text."""
-        if self._anchor is None:
-            self._anchor = self._read_anchor()
-        return self._anchor
-
-    def _read_anchor(self) -> str:
-        if self.tag == "a":
-            return self._around.anchor(self._node)
-        return collapse(self._node.attributes.get("alt") or "")[:ANCHOR_CHARS] if self.tag == "area" else ""
-
-    @property
-    def rel(self) -> str:
-        """Words of the *rel* attribute in lower case, separated by single spaces."""
-        return collapse((self._node.attributes.get("rel") or "").lower())
-
-    @property
-    def position(self) -> str:
-        """Part of the page: nav, header, footer, main or aside; "" if none is marked up."""
-        return self._around.position(self._node)
-
-    @property
-    def context(self) -> str:
-        """The anchor with up to 100 characters of its block on each side."""
-        return self._around.context(self._node, self.anchor)
-
-
-def _landmark(node: LexborNode) -> str:
-    role = (node.attributes.get("role") or "").strip().lower()
-    if role in _ROLES:
-        return _ROLES[role]
-    tag = node.tag or ""
-    return tag if tag in _LANDMARKS else ""

@@ -6,7 +6,6 @@ Of some 70 links of a page, 6 lead to new pages. Each mapping has the first link
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,13 +39,6 @@ class _LinksByKey(Mapping[int, T]):
             if isinstance(found := targets[href], Target)
         }
 
-    @abstractmethod
-    def _of(self, index: int) -> T:
-        """Return what is known of a link."""
-
-    def __getitem__(self, key: int) -> T:
-        return self._of(self._first[key])
-
     def __contains__(self, key: object) -> bool:
         return key in self._first
 
@@ -60,8 +52,8 @@ class _LinksByKey(Mapping[int, T]):
 class PageAnchors(_LinksByKey[str]):
     """The texts of links."""
 
-    def _of(self, index: int) -> str:
-        return self._parsed.link(index).anchor
+    def __getitem__(self, key: int) -> str:
+        return self._parsed.anchor(self._first[key])
 
 
 class PageLinkPlaces(_LinksByKey[LinkPlace]):
@@ -71,13 +63,14 @@ class PageLinkPlaces(_LinksByKey[LinkPlace]):
         super().__init__(parsed, targets)
         self._places: dict[int, tuple[str, str]] = {}  # position and path, by parent
 
-    def _of(self, index: int) -> LinkPlace:
+    def __getitem__(self, key: int) -> LinkPlace:
+        index = self._first[key]
         parent = self._parsed.node(index).parent
         if parent is None:
-            return LinkPlace("", "", self._parsed.link(index).anchor)
+            return LinkPlace("", "", self._parsed.anchor(index))
         if parent.mem_id not in self._places:
             self._places[parent.mem_id] = position(parent), path(parent)
-        return LinkPlace(*self._places[parent.mem_id], self._parsed.link(index).anchor)
+        return LinkPlace(*self._places[parent.mem_id], self._parsed.anchor(index))
 
 
 def position(parent: LexborNode) -> str:

@@ -160,11 +160,9 @@ class ResponseReader:
         if outside:  # only external links are stored with the texts around them
             for index, href in enumerate(parsed.hrefs):
                 if href in outside:
-                    link = parsed.link(index)
                     target = targets[href]
                     assert isinstance(target, Target)
-                    texts = (link.anchor, link.context, link.position, link.rel, link.tag)
-                    external.append((ExternalLink(target.url, target.key, target.site, *texts), 1))
+                    external.append((ExternalLink(target.url, target.key, target.site, *parsed.link(index)), 1))
         return {
             "links": links,
             "cross_site_links": cross_site,
@@ -182,7 +180,7 @@ class ResponseReader:
             assert isinstance(target, BadUrl)
             reason = target.reason
             is_broken = code_of(reason) is not Reason.OTHER_SCHEME  # others, such as mailto, are in no table
-            anchor = parsed.link(first[href]).anchor if first and is_broken else None
+            anchor = parsed.anchor(first[href]) if first and is_broken else None
             found.append(BadLink(without_credentials(href)[:2000], reason, count, anchor))
         return found
 

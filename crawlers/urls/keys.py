@@ -28,7 +28,8 @@ def url_key(normalized: str) -> int:
     >>> url_key("http://example.com/") == url_key("http://example.com/")
     True
     """
-    return signed(xxhash.xxh3_64_intdigest(normalized.encode("utf-8", "surrogatepass")))
+    number: int = xxhash.xxh3_64_intdigest(normalized.encode("utf-8", "surrogatepass"))
+    return number - (number & _SIGN) * 2
 
 
 def content_hash(body: bytes) -> bytes:

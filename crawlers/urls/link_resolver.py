@@ -77,33 +77,31 @@ class PageLinks(dict[str, "Target | BadUrl"]):
         self.update({href: known[href] for href in hrefs if href in known})
 
     def __missing__(self, href: str) -> Target | BadUrl:
-        found = self._directory.get(href)
-        if found is None and (found := self._site.get(href)) is not None:
-            self._resolver.keep(self._directory, href, found)
-        if found is None:
-            found = self[""] if href.startswith("#") else self._resolve(href)
-        if len(href) <= MAX_HREF:
-            self[href] = found
+        known = self._directory.get(href) or self._site.get(href)
+        mark = -1 if known is not None else href.find("#")
+        if known is not None:
+            found = known
+        elif mark == 0 or (mark > 0 and href[mark - 1] > " "):
+            found = self[href[:mark]]
+        else:
+            found = self._resolve(href)
+        if len(href) > MAX_HREF:
+            return found
+        self[href] = found
+        is_of_site = href.startswith(_OF_THE_SITE)
+        for shared in (self._site, self._directory) if is_of_site else (self._directory,):
+            # Not if it was dropped from the cache in the meantime.
+            if shared.is_kept and href not in shared and (is_of_site or not _is_of_the_page(href)):
+                shared[href] = found
+                self._resolver.entries += 1
         return found
 
     def _resolve(self, href: str) -> Target | BadUrl:
-        mark = href.find("#")
-        if mark > 0 and href[mark - 1] > " ":
-            found = self[href[:mark]]
-        else:
-            try:
-                url = absolute(self._base, href, self._codec)
-                found = self._resolver.own(target_of(url, self._resolver.options), self._here)
-            except BadUrl as error:
-                found = BadUrl(error.reason)  # without the traceback, which would keep stack frames alive
-        if len(href) > MAX_HREF:
-            return found
-        if href.startswith(_OF_THE_SITE):
-            self._resolver.keep(self._site, href, found)
-            self._resolver.keep(self._directory, href, found)
-        elif not _is_of_the_page(href):
-            self._resolver.keep(self._directory, href, found)
-        return found
+        try:
+            url = absolute(self._base, href, self._codec)
+            return self._resolver.own(target_of(url, self._resolver.options), self._here)
+        except BadUrl as error:
+            return BadUrl(error.reason)  # without the traceback, which would keep stack frames alive
 
 
 class LinkResolver:
@@ -126,7 +124,7 @@ class LinkResolver:
         self._version = self._addresses.version
         self._across_sites = across_sites
         self._cache_size = cache_size
-        self._entries = 0
+        self.entries = 0  # in all shared caches
         self._shared: OrderedDict[tuple[str, str | None, str], _Shared] = OrderedDict()
 
     def fresh(self) -> LinkResolver:
@@ -161,12 +159,6 @@ class LinkResolver:
         self._forget()
         return PageLinks(base, codec, here, directory, site, self)
 
-    def keep(self, shared: _Shared, href: str, found: Target | BadUrl) -> None:
-        """Cache *found* for other pages, unless *shared* was dropped in the meantime."""
-        if shared.is_kept:
-            shared[href] = found
-            self._entries += 1
-
     def _shared_by(self, base: str, codec: str | None, here: str) -> _Shared:
         key = (base, codec, here)
         shared = self._shared.get(key)
@@ -183,11 +175,11 @@ class LinkResolver:
             for shared in self._shared.values():
                 shared.is_kept = False
             self._shared.clear()
-            self._entries = 0
+            self.entries = 0
 
     def _forget(self) -> None:
         """Drop the least recently used shared caches until the limit is met; the two in use come last."""
-        while self._shared and self._entries + len(self._shared) > self._cache_size:
+        while self._shared and self.entries + len(self._shared) > self._cache_size:
             _, shared = self._shared.popitem(last=False)
             shared.is_kept = False
-            self._entries -= len(shared)
+            self.entries -= len(shared)

@@ -54,7 +54,7 @@ class PageAnalyzer:
                 link = parsed.link(index)
                 found = self._worth(link.context), link.anchor
                 best[target.key] = max(best.get(target.key, found), found)
-                texts[LinkText(target.key, link.anchor, link.context, link.position, link.rel, link.tag)] = None
+                texts[LinkText(target.key, *link)] = None
         analysis = PageAnalysis(dict(counts), {key: worth for key, (worth, _) in best.items()}, list(texts))
         places = {key: LinkPlace("", "", anchor) for key, (_, anchor) in best.items()}
         return replace(page, similarity=similarity, analysis=analysis, link_places=places)

@@ -44,9 +44,10 @@ def write_changes(connection: Connection, changes: ChangeSet) -> None:
         if write.mode in (UPDATE, UPSERT):
             # An UPDATE applies an arbitrary one of several matching rows, so only the last row of each key is kept.
             rows = list({row[: write.key]: row for row in rows}.values())
-        if write.mode is INSERT_NEW and connection.dialect.name == "postgresql":
-            # Two workers that insert the same new rows, such as external URLs, wait for each other: in one order only.
-            rows = sorted(rows, key=lambda row: row[: write.key])
+        if write.mode is INSERT_NEW:
+            # Many pages link to the same external URLs. Two workers that insert the same rows in PostgreSQL wait for
+            # each other: in one order only.
+            rows = [row for _, row in sorted({row[: write.key]: row for row in reversed(rows)}.items())]
         statement = _statement(kind, connection.dialect.name)
         for first in range(0, len(rows), MOST_ROWS):
             some = rows[first : first + MOST_ROWS]

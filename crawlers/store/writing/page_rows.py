@@ -58,14 +58,17 @@ def add_page_rows(
 def add_external_rows(changes: ChangeSet, page_id: int, links: Iterable[tuple[ExternalLink, int]]) -> None:
     """Add the rows of external links of a page, each with the number of its occurrences."""
     counts: dict[tuple[int, int], int] = {}
+    urls: dict[int, ExternalUrlRow] = {}
+    contexts: dict[int, LinkContextRow] = {}
     for link, count in links:
         url_id = url_key(link.url)
-        texts = (link.anchor, link.context, link.position, link.rel, link.tag)
+        texts = link[3:]
         context_id = _context_id(texts)
+        urls[url_id] = ExternalUrlRow(url_id, link.site, link.url, link.key)
+        contexts[context_id] = LinkContextRow(context_id, *texts)
         pair = (url_id, context_id)
-        if pair not in counts:
-            changes.add(ExternalUrlRow(url_id, link.site, link.url, link.key), LinkContextRow(context_id, *texts))
         counts[pair] = counts.get(pair, 0) + count
+    changes.add(*urls.values(), *contexts.values())
     changes.add(*[ExternalLinkRow(page_id, *pair, count) for pair, count in counts.items()])
 
 

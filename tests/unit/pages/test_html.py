@@ -23,9 +23,9 @@ def links_of(page):
 
 def test_only_links_of_the_selected_tags_count():
     html = '<meta http-equiv=Refresh content="5; url=m"><area href=ar><a href=a></a><iframe src=i></iframe>'
-    assert [(link.tag, link.href) for link in links_of(parse(html, ALL))] == [
-        ("meta", "m"), ("area", "ar"), ("a", "a"), ("iframe", "i"),
-    ]  # fmt: skip
+    page = parse(html, ALL)
+    assert [link.tag for link in links_of(page)] == ["meta", "area", "a", "iframe"]
+    assert page.hrefs == ["m", "ar", "a", "i"]
     assert parse(html).hrefs == ["a"]
     assert parse(html, frozenset({"iframe", "area"})).hrefs == ["ar", "i"]
     assert parse("<frameset><frame src=f><frame src=g></frameset>", ALL).hrefs == ["f", "g"]
@@ -179,7 +179,6 @@ def test_pages_never_raise(body, tags):
     assert sorted(page.first()) == sorted(set(page.hrefs))
     assert len(page.title) <= 500
     page.text()
-    assert [link.href for link in links_of(page)] == page.hrefs
 
 
 @given(MARKUP.map("".join))

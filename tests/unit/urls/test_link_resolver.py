@@ -97,4 +97,4 @@ def test_evicted_directory_still_resolves_links_and_is_freed():
     assert links["z"].url == "http://h/a/z"
     del links
     gc.collect()
-    assert resolver._entries == sum(map(len, resolver._shared.values()))
+    assert resolver.entries == sum(map(len, resolver._shared.values()))
