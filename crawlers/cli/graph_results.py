@@ -30,12 +30,13 @@ from crawlers.items import Seed
 from crawlers.mission import mission_named
 from crawlers.options.file_kinds import HTML, PICTURE
 from crawlers.plurals import counted, plural
+from crawlers.ranking.page_orders import OF_IMPORTANCE
 from crawlers.reports.figures import draw_map
 from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
 from crawlers.reports.site_results import write_site_results
 from crawlers.sites.seed_names import matching_seeds
 from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
-from crawlers.store.reading.importance import KEEPERS, totals_of, weights_of_crawl
+from crawlers.store.reading.importance import totals_of, weights_of_crawl
 from crawlers.store.reading.pagerank import StoredPageRank
 from crawlers.store.reading.queries import crawl_named, sites_of
 from crawlers.store.reading.result_folders import free_folder, recorded_folder
@@ -210,7 +211,8 @@ def _write_top(target: _Target, number: int, sites: Sequence[int], share: float 
         else:
             raise ConfigError(
                 f"the crawl {crawl.name} (number {crawl.id}) has not measured the importance of pages; crawls with "
-                f"ORDER={', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do; --pagerank ranks the pages of any crawl"
+                f"ORDER={', '.join(OF_IMPORTANCE[:-1])} or {OF_IMPORTANCE[-1]} do; --pagerank ranks the pages of any "
+                "crawl"
             )
     bound = "" if ranks is None else f" (bound on the total error: {ranks.error_bound:.1e})"
     print(f"{path}: the {about}{bound}")

@@ -124,7 +124,7 @@ def check_settings(settings: BaseSettings) -> None:
     checks: list[Callable[[], object]] = [
         partial(_check, name, kind, settings)
         for name, kind in kinds.items()
-        if name not in unusable and (name in vars(defaults) or (name in typed and isinstance(kind, Number)))
+        if name not in unusable and _may_be_wrong(name, kind, settings, is_typed=name in typed)
     ]
     if not unusable:  # RE2 takes valid text only
         checks = [
@@ -143,6 +143,13 @@ def check_settings(settings: BaseSettings) -> None:
             problems.append(str(error))
     if problems:
         raise ConfigError("\n".join(shortened_list(problems)))
+
+
+def _may_be_wrong(name: str, kind: Kind, settings: BaseSettings, *, is_typed: bool) -> bool:
+    """Return whether a value is to be checked: not defaults, some of which are names in registries of large modules."""
+    if name in vars(defaults):
+        return is_typed or settings.get(name) != getattr(defaults, name)
+    return is_typed and isinstance(kind, Number)
 
 
 def _check_outputs(settings: BaseSettings) -> None:

@@ -53,8 +53,6 @@ class Command(ProjectCommand, ScrapyCrawl):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from crawlers.cli.several_workers import check_workers, run_workers
-
         if not args:
             raise UsageError(suggested("name one spider: scrapy crawl sitegraph -a hosts=hosts.txt"))
         assert self.crawler_process is not None
@@ -63,13 +61,14 @@ class Command(ProjectCommand, ScrapyCrawl):
             crawler = self._crawler = self._crawler_of(args[0])
             opts.spargs |= _argument(crawler.spidercls, args[1:], opts.spargs)
             check_effects(crawler.settings, is_mission=issubclass(crawler.spidercls, SiteSpider))
-            if has_several := crawler.settings.getint("WORKERS") > 1:
+            if crawler.settings.getint("WORKERS") > 1:
+                from crawlers.cli.several_workers import check_workers, run_workers  # by processes of their own
+
                 check_workers(crawler.settings, crawler.spidercls, opts)
+                self.exitcode = run_workers(crawler.settings)
+                return
         except ConfigError as error:
             self._report(error)
-            return
-        if has_several:
-            self.exitcode = run_workers(crawler.settings)
             return
         crawler.signals.connect(self._opened, signals.spider_opened)
         outcome: Any = self.crawler_process.crawl(crawler, **opts.spargs)

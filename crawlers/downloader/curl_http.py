@@ -42,7 +42,6 @@ from scrapy.utils.ssl import _get_tls_version_limits
 from twisted.internet.ssl import Certificate
 
 from crawlers.downloader.address_filter import AddressFilter
-from crawlers.downloader.bounded_http import BoundedHTTPHandler
 from crawlers.downloader.download_errors import (
     BadResponseError,
     DownloadRefusedError,

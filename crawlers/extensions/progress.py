@@ -11,7 +11,6 @@ from scrapy.exceptions import NotConfigured
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import repeat
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.reports.live_display import LiveDisplay
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+
+    from crawlers.reports.live_display import LiveDisplay
 
 INTERVAL_S = 0.5  # between two queries of the store: a reader follows no faster
 
@@ -46,6 +47,8 @@ class Progress:
         return extension
 
     def _opened(self) -> None:
+        from crawlers.reports.live_display import LiveDisplay  # few crawls have a terminal
+
         settings = self._crawler.settings
         try:
             self._display = LiveDisplay(settings.get("DATABASE_URL"), crawl_name(settings, self._crawler.spider))

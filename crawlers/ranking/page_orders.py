@@ -6,10 +6,6 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from crawlers.ranking.link_prior import prior_of
-from crawlers.ranking.link_values import LinkValues
-from crawlers.ranking.opic import OPIC
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -105,25 +101,41 @@ class OrderOptions:
     link_prior: LinkPrior = field(default_factory=dict)  # learnt: the weights with which it begins
 
 
+# Orders by which pages wait import what they compute with, most with numpy, when one is made.
+
+
 def _opic(policy: Policy, *, has_window: bool = True) -> Callable[[OrderOptions], PageOrder]:
-    return lambda options: PageOrder(
-        OPIC(
-            policy,
-            virtual_share=options.virtual_share,
-            window=options.window if has_window and options.revisits else inf,
-            uncrawled_weight=options.uncrawled_weight,
-            revisits=options.revisits,
+    def make(options: OrderOptions) -> PageOrder:
+        from crawlers.ranking.opic import OPIC
+
+        return PageOrder(
+            OPIC(
+                policy,
+                virtual_share=options.virtual_share,
+                window=options.window if has_window and options.revisits else inf,
+                uncrawled_weight=options.uncrawled_weight,
+                revisits=options.revisits,
+            )
         )
-    )
+
+    return make
+
+
+def _learnt(options: OrderOptions) -> PageOrder:
+    from crawlers.ranking.link_prior import prior_of
+    from crawlers.ranking.link_values import LinkValues
+
+    return PageOrder(link_values=LinkValues(prior_of(options.link_prior)))
 
 
 ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "bfs": lambda options: BREADTH_FIRST,
-    "learnt": lambda options: PageOrder(link_values=LinkValues(prior_of(options.link_prior))),
+    "learnt": _learnt,
     "aopic": _opic("greedy"),
     "aopic-cyclic": _opic("cyclic"),
     "aopic-random": _opic("random"),
     "opic": _opic("greedy", has_window=False),
 }
 # What has to be known of orders by their names, before one is made:
+OF_IMPORTANCE = ("aopic", "aopic-cyclic", "aopic-random", "opic")  # those that store the cash of pages
 LEARNING = frozenset({"learnt"})  # those that learn from the places, the texts and the rewards of links

@@ -16,7 +16,6 @@ from crawlers.errors import StoreError
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REQUEST_SENT
 from crawlers.schedulers.failures import ErrorHandlers
-from crawlers.schedulers.foreign.queue import ForeignRequests
 from crawlers.schedulers.page_requests import page_request
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.schedulers.sitemap_fetch import SitemapFetch
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.pending_callbacks import PendingCallbacks
     from crawlers.frontier.values import Lease
+    from crawlers.schedulers.foreign.queue import ForeignRequests
 
 LAST_WAIT_S = 60.0  # until the last request for robots.txt, if only sites without one are left: a crawl ends soon
 MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
@@ -95,7 +95,8 @@ class RequestFlow:
         crawler.signals.connect(self._received, signals.response_downloaded)
         errors = ErrorHandlers(crawl, callbacks, crawler.signals)
         self._failed = errors.download_failed
-        self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)
+        self._of_foreign = (spider, normalization(settings), crawl, callbacks, crawler.signals)
+        self._foreign: ForeignRequests | None = None  # until a spider yields a request, or one that waited is leased
 
     def next(self) -> Request | None:
         """Return the next request; None if nothing may be requested yet."""
@@ -109,7 +110,8 @@ class RequestFlow:
     def _next(self) -> Request | None:
         if not self._crawl.may_lease:
             return None
-        self._foreign.drop_refused()
+        if self._foreign is not None:
+            self._foreign.drop_refused()
         for _ in range(MAX_STEPS):
             now = self._crawl.clock()
             if (robots := self._robots.next_request(now)) is not None:
@@ -139,8 +141,15 @@ class RequestFlow:
 
     def _request(self, lease: Lease) -> Request | None:
         if lease.request is not None:
-            return self._foreign.request(lease, lease.request)
+            return self._foreign_requests().request(lease, lease.request)
         return page_request(lease, self._failed, self._crawl.retries, is_rendered=self._crawl.renders(lease.site_id))
+
+    def _foreign_requests(self) -> ForeignRequests:
+        if self._foreign is None:
+            from crawlers.schedulers.foreign.queue import ForeignRequests
+
+            self._foreign = ForeignRequests(*self._of_foreign)
+        return self._foreign
 
     def _sent(self, request: Request) -> None:
         lease = request.meta.get(LEASE)
@@ -165,7 +174,7 @@ class RequestFlow:
     def add(self, request: Request) -> bool:
         """Queue a *request* that the spider or a middleware yielded; return whether it is new."""
         try:
-            return self._foreign.add(request, self._crawl.clock())
+            return self._foreign_requests().add(request, self._crawl.clock())
         except StoreError as error:
             self._crawl.control.abort(error)
             return False

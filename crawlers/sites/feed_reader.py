@@ -11,8 +11,6 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import feedparser
-
 from crawlers.errors import BadUrl
 from crawlers.reasons import Reason
 from crawlers.sites.date_notations import seconds_of
@@ -115,6 +113,8 @@ def _read(utf8: bytes, into: Gathering) -> FeedContent:
 
 
 def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
+    import feedparser  # large; sitemaps are read without it
+
     end = next((found.start() for found in islice(_ITEM.finditer(xml), _FEED_ITEMS, None)), len(xml))
     whole = _cut(xml, min(end, _FEED_BYTES))
     lean = _WASTE.sub(_without_waste, whole)

@@ -14,7 +14,6 @@ from scrapy import signals
 from crawlers.errors import ConfigError
 from crawlers.items import LEASE
 from crawlers.missions.news import ARTICLES
-from crawlers.pages.pool import ExtractionPool
 from crawlers.spiders.base import SiteSpider
 from crawlers.urls.scope import Scope
 
@@ -86,6 +85,7 @@ class NewsSpider(SiteSpider):
 
     def prepare(self, settings: BaseSettings) -> None:
         from crawlers.missions.news.feeds.sources import SourceLeaders
+        from crawlers.pages.pool import ExtractionPool
 
         _check(settings)  # before anything is saved
         self._sources = _sources(self.sources, settings)

@@ -11,7 +11,6 @@ from scrapy import Request
 from crawlers.errors import ConfigError, StoreError
 from crawlers.items import REDIRECT, SiteLimits
 from crawlers.missions.topic import TOPIC
-from crawlers.missions.topic.vectors import topic_of
 from crawlers.spiders.base import SiteSpider, header
 from crawlers.urls.scope import Scope
 
@@ -56,6 +55,7 @@ class TopicSpider(SiteSpider):
     def prepare(self, settings: BaseSettings) -> None:
         from crawlers.missions.topic.terms import Terms
         from crawlers.missions.topic.topic_file import read_topic
+        from crawlers.missions.topic.vectors import topic_of
         from crawlers.urls.resolution import site_of
 
         path = self.topic

@@ -16,8 +16,6 @@ from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING
 
-import snowballstemmer
-
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -146,6 +144,8 @@ def _script(word: str) -> str:
 def _stemmer(code: str) -> Callable[[str], str]:
     if code not in LANGUAGES:
         return str
+    import snowballstemmer  # stemmers of all languages
+
     stem: Callable[[str], str] = snowballstemmer.stemmer(LANGUAGES[code]).stemWord
     return stem
 

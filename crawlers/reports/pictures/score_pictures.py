@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, literal, select, union_all
 
+from crawlers.ranking.page_orders import OF_IMPORTANCE
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import said
 from crawlers.reports.pictures.picture import POINTS, Axis, Drawing, Picture, Series, Tone
 from crawlers.store.reading.crawl_settings import recorded
-from crawlers.store.reading.importance import KEEPERS, Totals, totals_of, weights_of_crawl
+from crawlers.store.reading.importance import Totals, totals_of, weights_of_crawl
 from crawlers.store.schema.score_tables import order_totals
 from crawlers.store.schema.tables import pull, site
 from crawlers.store.writing.pulls import has_pulls
@@ -37,7 +38,7 @@ class Importance(Picture):
     def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
         of_crawl = order_totals.c.crawl_id == wanted.crawl.id
         return (
-            recorded(connection, wanted.crawl.id, "ORDER").get("ORDER") in KEEPERS
+            recorded(connection, wanted.crawl.id, "ORDER").get("ORDER") in OF_IMPORTANCE
             and connection.execute(select(order_totals.c.crawl_id).where(of_crawl).limit(1)).first() is not None
             and has_pulls(connection, wanted.crawl.id)
         )

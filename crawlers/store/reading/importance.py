@@ -1,7 +1,7 @@
 """Reads the importance of pages from the store: each page's share of the cash that passed through the pages.
 
-Only crawls with an order of `KEEPERS` store it. Shares are rounded like the measures of graphs, so that files do not
-depend on the processor.
+Only crawls with an order of `OF_IMPORTANCE` store it. Shares are rounded like the measures of graphs, so that files do
+not depend on the processor.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import BigInteger, Float, column, null, text
 
-from crawlers.ranking.opic import OPIC, OPICTotals
-from crawlers.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.ranking.page_orders import OF_IMPORTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
 
 ENDLESS = 1e300  # stands for an infinite window, which SQLite and PostgreSQL write differently
-KEEPERS = tuple(name for name, make in ORDERS.items() if isinstance(make(OrderOptions()).scores, OPIC))
 
 _TOTALS = """
     SELECT c.name, c.value, t.totals FROM order_totals t JOIN crawler_setting c ON c.crawl_id = t.crawl_id
@@ -83,8 +81,10 @@ def totals_of(connection: Connection, crawl_id: int) -> Totals | None:
     """Return the totals of a crawl; None if its order stores no importance, or no page was read yet. O(pages)."""
     rows = connection.execute(text(_TOTALS), {"crawl": crawl_id}).all()
     settings = {row.name: row.value for row in rows}
-    if settings.get("ORDER") not in KEEPERS:
+    if settings.get("ORDER") not in OF_IMPORTANCE:
         return None
+    from crawlers.ranking.opic import OPICTotals  # with numpy, which graphs of other crawls do without
+
     parts = [OPICTotals(*json.loads(part)) for part in dict.fromkeys(row.totals for row in rows)]
     ticks, read = sum(part.ticks for part in parts), parts[0].read
     if len(parts) > 1:  # sites may have moved from one worker to another since a part was written
