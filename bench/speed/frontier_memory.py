@@ -35,7 +35,7 @@ from crawlers.items import Page, State, Target
 from crawlers.ranking.page_orders import BREADTH_FIRST
 from crawlers.store.database import Database
 from crawlers.store.reading import crawls
-from crawlers.store.reading.crawls import Command
+from crawlers.store.reading.run_command import Command
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.writer import Writer

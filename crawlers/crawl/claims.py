@@ -19,8 +19,9 @@ from crawlers.store.worker_rows import Round
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from crawlers.crawl.session import CrawlSession
-    from crawlers.store.writing.change_set import ChangeSet
+    from crawlers.crawl.worker import Worker
+    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.store.writing.writer import Writer
 
 
 class Claims(Protocol):
@@ -50,9 +51,6 @@ class Claims(Protocol):
     async def open(self) -> None:
         """Open the sites that were claimed. Raises `StoreError`."""
 
-    def admit(self, connection: Connection, changes: ChangeSet) -> None:
-        """Drop from *changes* what others made impossible; called at the beginning of each transaction."""
-
     def release(self, site_id: int) -> None:
         """Give up a site that is to be given up, if nothing of its source is in flight. Raises `StoreError`."""
 
@@ -63,24 +61,24 @@ class Alone:
     is_shared = is_divided = False
     are_all_open = True
 
-    def __init__(self, session: CrawlSession) -> None:
-        self.last = Round(granted=session.row.granted, is_first=True)
-        self._session = session
-        self._worker = session.worker
+    def __init__(self, worker: Worker, frontier: QueuedFrontier, writer: Writer, granted: int) -> None:
+        self.last = Round(granted=granted, is_first=True)
+        self._worker = worker
+        self._frontier = frontier
+        self._writer = writer
 
     @property
     def is_due(self) -> bool:
         return self._worker.is_due(self._worker.round_s)
 
     def begin(self) -> None:
-        self._session.frontier.budget.grant(self.last.granted)
+        self._frontier.budget.grant(self.last.granted)
 
     async def round(self) -> None:
         """Let people see what this process does; learn what they ask for, and whether others have joined."""
         self._worker.begin_round()
-        frontier = self._session.frontier
-        look = partial(self._look, self._worker.status(frontier.schedule.wait_counts()), frontier.leases)
-        self.last = await wrap_future(self._session.writer.run(look))
+        status = self._worker.status(self._frontier.schedule.wait_counts())
+        self.last = await wrap_future(self._writer.run(partial(self._look, status, self._frontier.leases)))
         self._worker.end_round()
 
     def _look(self, status: str, leases: int, connection: Connection) -> Round:
@@ -92,9 +90,6 @@ class Alone:
         return self.last._replace(control=control, reason=reason, others=others)
 
     async def open(self) -> None:
-        pass
-
-    def admit(self, connection: Connection, changes: ChangeSet) -> None:
         pass
 
     def release(self, site_id: int) -> None:

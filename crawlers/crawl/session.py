@@ -39,10 +39,10 @@ from crawlers.store.database import SILENCE_S, Database, is_missing
 from crawlers.store.locks import WorkerLock
 from crawlers.store.reader_threads import ReaderThreads
 from crawlers.store.reading import crawls
-from crawlers.store.reading.crawls import ANOTHER, Command
 from crawlers.store.reading.levels import correct_levels
 from crawlers.store.reading.queries import sites_of
 from crawlers.store.reading.result_folders import replaced_crawl
+from crawlers.store.reading.run_command import ANOTHER, Command
 from crawlers.store.schema.tables import site
 from crawlers.store.sites.site_opening import SiteList, discovered_site
 from crawlers.store.sites.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
@@ -56,8 +56,6 @@ from crawlers.urls.resolution import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from sqlalchemy import Connection
 
     from crawlers.crawl.claims import Claims
     from crawlers.crawl.control import CrawlControl
@@ -151,13 +149,12 @@ class CrawlSession:
             self._has_grown = self.row.has_grown
             scores = order.scores
             self.worker = Worker(self.database, self.row, deadline_s, clock)
-            self.claims: Claims = Alone(self)
             self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
                 self.database,
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
                 check=self._check_store,
-                fence=self._fence,
+                fence=self.worker.fence,
             )
             cache_urls = settings.getint("FRONTIER_CACHE_URLS")
             self._site_ids = ReservedIds(self.writer, site, SITE_BLOCK)
@@ -179,6 +176,7 @@ class CrawlSession:
                 head_urls=max(1, cache_urls // URLS_PER_WAITING_URL),
                 is_divided=self.row.is_divided and scores is not None,
             )
+            self.claims: Claims = Alone(self.worker, self.frontier, self.writer, self.row.granted)
         except BaseException as error:
             self.close_all()
             if origin.rejoins is None and isinstance(error, StoreError) and not isinstance(error, StoreUnavailable):
@@ -187,10 +185,6 @@ class CrawlSession:
 
     def _hold(self, worker_id: int) -> None:
         self._lock = WorkerLock(self.database, worker_id)
-
-    def _fence(self, connection: Connection, changes: ChangeSet) -> None:
-        self.worker.fence(connection, changes)
-        self.claims.admit(connection, changes)
 
     def _site_row(self, limits: SiteLimits) -> SiteRow:
         return SiteRow(

@@ -20,7 +20,7 @@ from crawlers.urls.resolution import site_of
 from crawlers.urls.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.values import Lease, SiteStart
@@ -259,13 +259,6 @@ class SitePolicies:
     def _open_elsewhere(self, names: Collection[str]) -> None:
         self._elsewhere.update(names)
         self._session.frontier.elsewhere.update(names)
-
-    def refuse(self, names: Sequence[str]) -> None:
-        """Forget sites that were discovered when other workers had discovered enough."""
-        self._elsewhere.difference_update(names)
-        self._session.frontier.elsewhere.difference_update(names)
-        if names:
-            self._warn_of_most_sites(names[0])
 
     def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:

@@ -74,7 +74,6 @@ class OPIC(PageScores):
     table = "importance"
     columns = ("cash", "history", "visited", "alias")
     is_shared = True
-    carries_cash = True
 
     def __init__(
         self,

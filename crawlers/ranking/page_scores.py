@@ -48,8 +48,6 @@ class PageScores(ABC):
     is_shared: ClassVar[bool] = False
     #: Whether the mission says by hints where a page waits, and when it is fetched again.
     takes_hints: ClassVar[bool] = False
-    #: Whether what a message carries is cash, which the sender has no more; it returns if nobody can receive it.
-    carries_cash: ClassVar[bool] = False
 
     @abstractmethod
     def add_waiting(self, page: int, level: int) -> None:

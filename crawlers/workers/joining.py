@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from crawlers.errors import ConfigError
 from crawlers.store.reading.crawl_settings import recorded
-from crawlers.store.reading.crawls import ANOTHER, check_mission
+from crawlers.store.reading.run_command import ANOTHER, check_mission
 from crawlers.store.schema.tables import site
 from crawlers.store.worker_rows import finisher
 from crawlers.workers.exchange import claim_share
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.store.reading.crawls import Command
+    from crawlers.store.reading.run_command import Command
     from crawlers.store.worker_rows import WorkerRow
 
 

@@ -21,7 +21,6 @@ from crawlers.store.worker_rows import Round
 from crawlers.store.worker_status import Wait
 from crawlers.workers import exchange
 from crawlers.workers.exchange import Report
-from crawlers.workers.new_sites import SiteLimit
 from crawlers.workers.sharing import BLOCK, to_give
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from crawlers.store.reading.order_parts import StoredPart
     from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
-    from crawlers.store.writing.change_set import ChangeSet
 
 BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget, to hear soon where the best sites are
 PAUSE_TIMES = 100  # the pause after a quick round, in durations of the round, so that rounds take 1 % of the time
@@ -58,7 +56,6 @@ class _Result(NamedTuple):
     ahead_s: float  # of our clock to that of the server
     messages: Sequence[Message]  # to the sites that this worker holds
     parts: Mapping[int, StoredPart] | None  # of the pages of the crawl; None: they are not divided
-    refused: Sequence[str]  # sites that this worker discovered when the crawl had enough
 
 
 class Shared:
@@ -93,9 +90,6 @@ class Shared:
         self._finds_sites = session.spec.scope is not None  # so there is always room for more, and links lead to them
         scores = session.order.scores
         self._hand_out = scores.hand_out if scores is not None and scores.is_shared else None
-        carries_cash = scores is not None and scores.carries_cash
-        most_sites = session.most_sites + len(session.row.excluded)
-        self._limit = SiteLimit(session.row.id, most_sites, carries_cash=carries_cash)
         self._lacked_pulls = False  # in the latest round
         self._has_indexes = False  # of sites, according to the latest report: only rules with indexes compare them
         self._soon_s = SOON_S
@@ -104,9 +98,6 @@ class Shared:
         self._is_opening = False
         self._parting: set[int] = set()  # sources that are given up when nothing of them is in flight
         self._pause_rounds = 0  # before more is given up
-
-    def admit(self, connection: Connection, changes: ChangeSet) -> None:
-        self._limit.apply(connection, changes)
 
     # Rounds -----------------------------------------------------------------------------------------
 
@@ -171,7 +162,7 @@ class Shared:
         if self._hand_out is not None and (found.others or self.is_divided):
             parts = exchange.hand_out(connection, worker.crawl_id, now, worker.round_s, self._hand_out)
         took_s = self._session.clock() - worker.fenced_at
-        return _Result(found, took_s, claimed, ahead_s, sent, parts, self._limit.take_refused())
+        return _Result(found, took_s, claimed, ahead_s, sent, parts)
 
     def _apply(self, result: _Result) -> None:
         found, now = result.round, self._session.clock()
@@ -185,7 +176,6 @@ class Shared:
             self._session.last_pulls = found.last_pulls
         self._held.ahead_s = result.ahead_s
         self._add_claimed(result.claimed)
-        self._sites.refuse(result.refused)
         if result.parts is not None:
             self._frontier.apply_parts(result.parts, now)
         self._frontier.learn(found.pulls)

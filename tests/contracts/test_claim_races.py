@@ -19,7 +19,7 @@ from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.locks import WorkerLock
 from crawlers.store.reading import crawls
-from crawlers.store.reading.crawls import Command
+from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import SiteRelease, crawl, page, site, worker
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow

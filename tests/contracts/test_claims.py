@@ -26,7 +26,8 @@ from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.locks import WorkerLock, is_free
 from crawlers.store.reading import crawls
-from crawlers.store.reading.crawls import FINISHED, INTERRUPTED, RUNNING, Command
+from crawlers.store.reading.crawls import FINISHED, INTERRUPTED, RUNNING
+from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import PullRow, SiteRelease, crawl, page, pull, site, worker
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow, site_rows

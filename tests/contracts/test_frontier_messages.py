@@ -4,12 +4,10 @@ import random
 from contextlib import ExitStack, closing
 
 import pytest
-from sqlalchemy import select
 
 from crawlers.items import State
 from crawlers.missions.topic.vectors import STRATEGIES, Weights
 from crawlers.ranking.opic import OPICTotals
-from crawlers.store.schema.tables import external_link
 from tests.support.orders import order as order_of
 from tests.support.workers_of_web import RandomWeb, Workers
 
@@ -96,13 +94,3 @@ def check_cash(crawl, rng):
 def test_cash_of_all_adds_up_at_every_commit(make, name, seed):
     rng = random.Random(seed)
     check_cash(make(RandomWeb(rng, SITES, PAGES, moved_p=0.2), order(name), SITES), rng)
-
-
-@pytest.mark.both_stores
-@pytest.mark.parametrize("seed", [1, 2])
-def test_cash_of_links_to_refused_sites_adds_up_at_every_commit(database_url, seed):
-    rng = random.Random(seed)
-    web = RandomWeb(rng, SITES, PAGES, moved_p=0.2)
-    with closing(Workers(web, order("aopic"), SITES, database_url, most_sites=3)) as crawl:
-        check_cash(crawl, rng)
-        assert len(crawl.database.rows(select(external_link))) > 3

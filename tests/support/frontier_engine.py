@@ -21,14 +21,10 @@ T = TypeVar("T")
 
 
 class HeldWriter:
-    """Commits on demand, so that a kill loses a known number of the last change sets.
+    """Commits on demand, so that a kill loses a known number of the last change sets."""
 
-    *fence* is called first in the transaction of a batch, as by `Writer`.
-    """
-
-    def __init__(self, database, fence=lambda *_: None):
+    def __init__(self, database):
         self._database = database
-        self._fence = fence
         self._pending = []
         self.committed = 0  # change sets
 
@@ -61,7 +57,6 @@ class HeldWriter:
         del self._pending[:number]
         self.committed += len(first)
         with self._database.write() as connection:
-            self._fence(connection, batch)
             write_changes(connection, batch)
 
     def lose(self):

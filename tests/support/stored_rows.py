@@ -4,7 +4,7 @@ from sqlalchemy import Connection
 
 from crawlers.items import State
 from crawlers.store.reading import crawls
-from crawlers.store.reading.crawls import Command
+from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import EndedPage, NewPage, page
 from crawlers.store.sites.site_opening import SiteList, open_sites
 from crawlers.store.sites.site_rows import SiteRow

@@ -5,7 +5,6 @@ What a worker has not committed is lost when it is killed.
 
 import json
 import math
-from functools import partial
 
 from sqlalchemy import select
 
@@ -20,14 +19,12 @@ from crawlers.ranking.page_scores import GONE
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.reading.order_parts import parts_of
-from crawlers.store.schema.message_tables import Message, message
+from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.score_tables import importance
 from crawlers.store.schema.tables import link, page, site
-from crawlers.store.sites.site_opening import discovered_site
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.resolution import resolve
 from crawlers.workers.exchange import hand_out, links_to
-from crawlers.workers.new_sites import SiteLimit
 from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites, begin, committed, execute
 
@@ -119,29 +116,26 @@ def stored_cash(database, crawl_id):
 
 
 class Workers:
-    """Workers on one store. The crawl has at most *most_sites* of the sites; others are refused when discovered."""
+    """Workers on one store, which holds all *sites*."""
 
-    def __init__(self, web, make_order, sites, url, most_sites=None):
+    def __init__(self, web, make_order, sites, url):
         self.web = web
         self.make_order = make_order
         self.workers = {}
         self.now = 1000.0
         self.places = sites
-        self.most_sites = sites if most_sites is None else most_sites
         self.database = Database(url)
         self.crawl_id = begin(self.database, mission="broad", now=self.now).id
         with self.database.write() as connection:  # else all would wait for its part
             now = worker_rows.server_time(connection)
             assert worker_rows.lose_dead(connection, self.crawl_id, now, None, lambda _: True)
-        rows = add_sites(self.database, self.crawl_id, *(host(place) for place in range(self.most_sites)))
+        rows = add_sites(self.database, self.crawl_id, *(host(place) for place in range(sites)))
         self.site_ids = {row.site: row.id for row in rows}
 
     def join(self):
         number = committed(worker_rows.join, self.database, self.crawl_id, "test", 1, "1", self.now)
         order = self.make_order()
-        has_cash = order.scores is not None and order.scores.carries_cash
-        limit = SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)
-        held = HeldWriter(self.database, partial(self._refuse, limit))
+        held = HeldWriter(self.database)
         looks_back = not order.finishes_each_priority
         store = SqlFrontierStore(self.database, held, self.crawl_id, looks_back=looks_back)
         budget = PullBudget(Best(), 0, records=False, worker_id=number)
@@ -149,13 +143,6 @@ class Workers:
         frontier.elsewhere.update(host(place) for place in range(self.places))
         self.workers[number] = Worker(number, frontier, order, held)
         return self.workers[number]
-
-    def _refuse(self, limit, connection, changes):
-        """Apply the limit; the frontier that sent the messages does not know that it discovers sites."""
-        for name in dict.fromkeys(one.site for one in changes[Message]):
-            if name not in self.site_ids:
-                changes.extend(discovered_site(self.crawl_id, SiteRow(0, name, 1, None, 0.0)))
-        limit.apply(connection, changes)
 
     def free_sites(self):
         return self.database.scalars(select(site.c.id).where(site.c.worker_id.is_(None)).order_by(site.c.id))

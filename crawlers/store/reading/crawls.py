@@ -11,20 +11,21 @@ import platform
 import re
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select, update
 
 from crawlers import __version__
-from crawlers.errors import ConfigError, CrawlEnded, StoreError
+from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.store import worker_rows
-from crawlers.store.database import lock_name, shown_url
+from crawlers.store.database import lock_name
 from crawlers.store.locks import is_free
 from crawlers.store.reading.crawl_settings import record, recorded, setting_of
 from crawlers.store.reading.page_selection import reselect
+from crawlers.store.reading.run_command import Command, check_mission, check_rejoining
 from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import SettingRow, crawl, link_anchor, page, site
@@ -35,14 +36,13 @@ from crawlers.store.writing.pulls import uncounted_pulls
 from crawlers.store.writing.stored_features import keep_link_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from types import ModuleType
 
     from sqlalchemy import Connection
 
     from crawlers.ranking.link_prior import LinkPrior
     from crawlers.store.database import Database
-    from crawlers.store.sites.site_opening import SiteList
     from crawlers.store.sites.site_rows import SiteRow
 
 # The stored pages and rewards depend on these settings, so a crawl can't change them when it is resumed.
@@ -52,25 +52,6 @@ SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `St
 GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
 COMMAND = "command"  # part of the manifest: of the latest run
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
-ANOTHER = "give this crawl another name: -s CRAWL=another"
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What a process was told to crawl."""
-
-    name: str  # of the crawl
-    mission: str
-    manifest: Mapping[str, Any]  # what is stored of the run
-    sites: SiteList
-    can_be_joined: bool = True  # false for spiders that are not missions of this project: one process runs their crawls
-    processes: int = 1  # which are started at once with this command
-    rejoins: int | None = None  # the number of the only crawl that this process may work on: it did so before
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings that are recorded with a crawl."""
-        return {**self.manifest.get("settings", {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,32 +186,6 @@ def _begin_run(connection: Connection, crawl_id: int, now: float, asked_at: floa
     connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(**nobody_s))
     began = {"control": None, "finisher_id": None, "run_started_at": now, "earlier_pulls": earlier_pulls}
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**began))
-
-
-def check_mission(connection: Connection, crawl_id: int, command: Command) -> None:
-    """Raise `ConfigError` if the crawl has another mission."""
-    known = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar_one()
-    if known != command.mission:
-        raise ConfigError(
-            f"CRAWL={command.name} is an unfinished crawl of the mission {known}, not {command.mission}; {ANOTHER}"
-        )
-
-
-def check_rejoining(connection: Connection, unfinished_id: int | None, command: Command) -> None:
-    """Raise `CrawlEnded` if the crawl that the process rejoins is not the unfinished one, or is about to end.
-
-    Raises `StoreError` if the store has no such crawl: it is not the store in which the crawl began.
-    """
-    crawl_id = command.rejoins
-    if crawl_id is None:
-        return
-    if connection.execute(select(crawl.c.id).where(crawl.c.id == crawl_id)).scalar() is None:
-        raise StoreError(
-            f"{shown_url(connection.engine.url)} has no crawl {crawl_id} any more, so its workers were "
-            "stopped; restore it and run the same command again, or remove what is left of it to begin anew"
-        )
-    if crawl_id != unfinished_id or worker_rows.is_over(connection, crawl_id):
-        raise CrawlEnded(f"the crawl {command.name} has ended, so there is nothing left to do")
 
 
 def growth_row(crawl_id: int) -> ChangeSet:

@@ -83,24 +83,6 @@ class Message(NamedTuple):
     id: int = 0  # given by the database
 
 
-@writes(
-    message,
-    INSERT,
-    columns=_SENT[:-1],
-    select="""
-        SELECT r.crawl_id, page.site_id, page.id, page.id, page.key, page.url, page.level, 0, 0, 0.0, r.carried,
-            r.sent_at
-        FROM ({rows}) AS r JOIN page ON page.id = r.page_id""",
-)
-class ReturnedCash(NamedTuple):
-    """A message of a page to itself: cash that it paid to pages that can't get it. It has no link."""
-
-    crawl_id: int
-    page_id: int
-    carried: float
-    sent_at: float
-
-
 @writes(message, DELETE)
 class TakenMessage(NamedTuple):
     """A message whose link is stored."""

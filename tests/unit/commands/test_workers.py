@@ -9,7 +9,7 @@ from sqlalchemy import update
 from crawlers.commands.workers import Command
 from crawlers.reports.crawl_overview import crawl_overview
 from crawlers.store.locks import WorkerLock
-from crawlers.store.reading import crawls
+from crawlers.store.reading import crawls, run_command
 from crawlers.store.schema.tables import crawl, worker
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
@@ -35,7 +35,7 @@ def begun(database, locks):
     def hold(worker_id):
         locks.append(WorkerLock(database, worker_id))
 
-    return crawls.begin(database, crawls.Command("mine", "sitegraph", {}, SiteList(rows)), 0.0, hold=hold)
+    return crawls.begin(database, run_command.Command("mine", "sitegraph", {}, SiteList(rows)), 0.0, hold=hold)
 
 
 def lines_of(capsys):

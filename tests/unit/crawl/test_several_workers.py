@@ -169,23 +169,16 @@ def test_site_whose_robots_txt_is_being_fetched_is_not_given_up(opened):
     assert not one.crawl.sites.begin_robots(gone.site_id)  # that in the queue is not requested any more
 
 
-def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, monkeypatch):
-    mission = {"scope": Scope("all", SITES[:2])}
-    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 4)
-    one, two = (opened(2, mission) for _ in range(2))
+def test_sites_that_others_discovered_count_before_more_are_added(opened, monkeypatch):
+    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 3)
+    one, two = (opened(2, {"scope": Scope("all", SITES[:2])}) for _ in range(2))
     rounds(two, one, two)
-    # Each sees the two sites with which the crawl began, as if nothing had been committed since.
-    for crawl, names in ((one, "xy"), (two, "yz")):
-        monkeypatch.setattr(crawl.crawl.session, "sites_elsewhere", lambda names: (set(), 2))
+    for crawl, name in ((one, "x"), (two, "y")):
         (lease,) = crawl.leases()
-        crawl.end(lease, cross_site_links=[(target(f"http://{name}.test/"), 1) for name in names])
+        crawl.end(lease, cross_site_links=[(target(f"http://{name}.test/"), 1)])
         crawl.crawl.session.writer.flush()
-        monkeypatch.undo()
-    assert sorted(one.rows("SELECT site FROM site WHERE id > 2")) == [("http://x.test",), ("http://y.test",)]
-    assert one.rows("SELECT url FROM external_url") == [("http://z.test/",)]
-    assert two.crawl.sites.is_site_of_crawl("http://z.test")
-    rounds(two)
-    assert not two.crawl.sites.is_site_of_crawl("http://z.test"), "from now on, links to it are external at once"
+    assert one.rows("SELECT site FROM site WHERE id > 2") == [("http://x.test",)]
+    assert one.rows("SELECT url FROM external_url") == [("http://y.test/",)]
 
 
 # Deaths

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from crawlers.errors import ConfigError
 from crawlers.store.reading import crawls
-from crawlers.store.reading.crawls import Command
+from crawlers.store.reading.run_command import Command
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.stored_features import stored_link_prior

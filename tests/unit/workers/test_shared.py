@@ -170,7 +170,7 @@ def test_worker_asks_less_often_after_each_round_that_grants_nothing(shared_craw
         pauses.append(round(pause_s(crawl, claims), 2))
         claims._lacked_pulls = True
         found = claims.last._replace(granted=granted, others=1)
-        claims._apply(_Result(found, 0.0, (), 0.0, (), None, ()))
+        claims._apply(_Result(found, 0.0, (), 0.0, (), None))
         crawl.crawl.frontier.budget._granted = 0
     assert pauses == [SOON_S, 0.2, 0.4, 0.8, 1.0, 1.0, SOON_S]
 

@@ -9,7 +9,7 @@ from crawlers.errors import ConfigError, CrawlEnded, StoreError
 from crawlers.store import worker_rows
 from crawlers.store.locks import WorkerLock
 from crawlers.store.reading import crawls
-from crawlers.store.reading.crawls import Command
+from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import crawl, crawler_setting, seed, site, worker
 from crawlers.store.sites.site_opening import SiteList, discovered_site
 from crawlers.store.sites.site_rows import SiteRow

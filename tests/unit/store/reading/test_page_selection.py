@@ -6,7 +6,7 @@ from sqlalchemy import select, text
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.store.reading import crawls, page_selection
-from crawlers.store.reading.crawls import Command
+from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import site
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
