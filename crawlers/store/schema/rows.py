@@ -95,18 +95,25 @@ INSERT, INSERT_NEW, UPSERT, UPDATE, DELETE = Mode
 class Write:
     """How rows of one type are written.
 
-    *types* maps fields to Python types; the first *key* fields are the primary key of an UPDATE or UPSERT.
+    The first *key* of the *fields* are the primary key of an UPDATE or UPSERT.
     *select* turns rows into the *columns* of the table; a query is needed if rows name another row or contain lists.
     """
 
     table: Table
     mode: Mode
-    types: Mapping[str, type]
+    kind: type[Row]
+    fields: tuple[str, ...]
     key: int
     columns: tuple[str, ...]
     select: Mapping[str, str]  # by dialect
     number: int  # in the order of declaration
     function: Callable[[Connection, Any], None] | None = None  # writes rows that no single statement can write
+
+    @property
+    def types(self) -> Mapping[str, type]:
+        """The Python types of the fields; to read them takes long, and few statements need them."""
+        hints = get_type_hints(self.kind)
+        return {name: _python_type(hints[name]) for name in self.fields}
 
 
 _writes: dict[type[Row], Write] = {}
@@ -131,14 +138,14 @@ def writes(
     """
 
     def declare(kind: type[R]) -> type[R]:
-        types = {name: _python_type(hint) for name, hint in get_type_hints(kind).items()}
-        names = columns or tuple(types)
+        fields = tuple(kind.__annotations__)
+        names = columns or fields
         key = len(table.primary_key)
         own = [table.c[name] for name in names]
         if mode in (UPSERT, UPDATE) and set(own[:key]) != set(table.primary_key):
             raise TypeError(f"{kind.__name__}: the primary key of {table.name} must come first")
         by_dialect = dict.fromkeys(("sqlite", "postgresql"), select) if isinstance(select, str) else select
-        _writes[kind] = Write(table, mode, types, key, names, by_dialect, len(_writes))
+        _writes[kind] = Write(table, mode, kind, fields, key, names, by_dialect, len(_writes))
         return kind
 
     return declare
@@ -153,7 +160,7 @@ def written_by(
     """
 
     def declare(kind: type[R]) -> type[R]:
-        _writes[kind] = Write(table, mode, {}, 0, (), {}, len(_writes), function)
+        _writes[kind] = Write(table, mode, kind, (), 0, (), {}, len(_writes), function)
         return kind
 
     return declare

@@ -102,7 +102,7 @@ def _assignments(names: tuple[str, ...], source: str) -> str:
 
 def _sqlite_rows(write: Write) -> str:
     # Older distributions ship an SQLite without `->>`.
-    values = ", ".join(f"json_extract(value, '$[{i}]') AS {name}" for i, name in enumerate(write.types))
+    values = ", ".join(f"json_extract(value, '$[{i}]') AS {name}" for i, name in enumerate(write.fields))
     return f"SELECT {values} FROM json_each(?)"  # noqa: S608
 
 
