@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from bench.harvest.link_prior import examples, weights
 from bench.harvest.simulation import Rows, Web, best_found_pages, best_pages, harvest
 from bench.harvest.site_pages import SitePages, cached
-from crawlers.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
-from crawlers.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.site_rules import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP, RULES, RuleOptions
 from crawlers.bandits.turns import Sequential
 from crawlers.lab.link_regression import by_kind
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel

@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlers.bandits.site_rules import RoundRobin
+from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore

@@ -24,16 +24,13 @@ from typing import TYPE_CHECKING
 
 from crawlers.bandits.arms import Arm
 from crawlers.bandits.index_rule import IndexRule, Pool
+from crawlers.bandits.site_rules import OPTIMISM, REWARD_CAP
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
 MAX_WINDOW = 4096  # rewards of an arm that are stored; longer windows add little information
 MIN_WINDOW = 16  # pulls; fewer are not significant, and any value from 8 to 24 gives the same results
-OPTIMISM = 1.6  # factor of the bonus: less is better for sites that do not change, more for sites that do
-LEARNT_OPTIMISM = 1.0  # with orders that find the rich pages of a site early, so that it need not be given more time
-REWARD_CAP = 10  # in good pages; with 20, the rule stays too long at a site with one giant page
-LEARNT_REWARD_CAP = 4  # likewise, with ORDER=learnt, which finds such a page early: the site has few more like it
 
 
 class RecentArm(Arm):

@@ -8,19 +8,22 @@ which the pulls of an interrupted crawl are replayed continues exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crawlers.bandits.arms import ArmRule
-from crawlers.bandits.beebot import UCB1, BatchGreedy
-from crawlers.bandits.best_site import Best
-from crawlers.bandits.recent_means import OPTIMISM, REWARD_CAP, RecentUCB
-from crawlers.bandits.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SiteRule: TypeAlias = ArmRule[Any]
+
+# Of the rule `auto`:
+OPTIMISM = 1.6  # factor of the bonus: less is better for sites that do not change, more for sites that do
+LEARNT_OPTIMISM = 1.0  # with orders that find the rich pages of a site early, so that it need not be given more time
+REWARD_CAP = 10  # in good pages; with 20, the rule stays too long at a site with one giant page
+LEARNT_REWARD_CAP = 4  # likewise, with ORDER=learnt, which finds such a page early: the site has few more like it
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,19 @@ class RuleOptions:
     reward_cap: float = REWARD_CAP  # auto: most that a page counts, in good pages
 
 
+def _rule(path: str, *options: str) -> Callable[[RuleOptions], SiteRule]:
+    """Return what makes the rule "module:class" with these of the options; its module is imported then."""
+
+    def make(given: RuleOptions) -> SiteRule:
+        rule: SiteRule = resolve_name(f"crawlers.bandits.{path}")(*(getattr(given, name) for name in options))
+        return rule
+
+    return make
+
+
 def _roundrobin(options: RuleOptions) -> SiteRule:
-    return TimedRoundRobin(options.quantum_s) if options.quantum_s else RoundRobin(options.quantum_pages)
+    timed = _rule("turns:TimedRoundRobin", "quantum_s")
+    return (timed if options.quantum_s else _rule("turns:RoundRobin", "quantum_pages"))(options)
 
 
 def _trivial(options: RuleOptions) -> SiteRule:
@@ -45,15 +59,15 @@ def _trivial(options: RuleOptions) -> SiteRule:
         raise ConfigError(
             "RULE=trivial needs PAGE_BUDGET: every site gets an equal share of it; set PAGE_BUDGET or another RULE"
         )
-    return EqualShares(options.page_budget)
+    return _rule("turns:EqualShares", "page_budget")(options)
 
 
 RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "roundrobin": _roundrobin,
-    "best": lambda options: Best(),
-    "sequential": lambda options: Sequential(),
+    "best": _rule("best_site:Best"),
+    "sequential": _rule("turns:Sequential"),
     "trivial": _trivial,
-    "gittins": lambda options: BatchGreedy(options.gittins_batch),
-    "ucb1": lambda options: UCB1(options.ucb1_initial),
-    "auto": lambda options: RecentUCB(options.optimism, options.reward_cap),
+    "gittins": _rule("beebot:BatchGreedy", "gittins_batch"),
+    "ucb1": _rule("beebot:UCB1", "ucb1_initial"),
+    "auto": _rule("recent_means:RecentUCB", "optimism", "reward_cap"),
 }

@@ -27,7 +27,6 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
-from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
 from crawlers.inputs.rule_settings import chosen_order, chosen_patience, chosen_rule, registry_entry
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
@@ -121,7 +120,11 @@ class CrawlSession:
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
-        link_prior = partial(chosen_link_prior, settings) if settings.get("ORDER") in LEARNING else None
+        link_prior = None
+        if settings.get("ORDER") in LEARNING:
+            from crawlers.inputs.link_prior_file import chosen_link_prior  # and what checks one
+
+            link_prior = partial(chosen_link_prior, settings)
         if link_prior is not None and origin.rejoins is None and is_missing(settings.get("DATABASE_URL")):
             link_prior()  # a wrong file is refused before a store is created
         self.database = _opened(settings.get("DATABASE_URL"), silence_s, origin.rejoins)
@@ -203,7 +206,7 @@ class CrawlSession:
         return int(value) if value not in (None, "", "None") else None
 
     def _manifest(self, mission: CrawlSpec, origin: CrawlOrigin, *, learns_links: bool) -> dict[str, Any]:
-        names = RECORDED if learns_links else [name for name in RECORDED if name != LINK_PRIOR]
+        names = RECORDED if learns_links else [name for name in RECORDED if name != "LINK_PRIOR"]
         settings = {name: self._settings.get(name) for name in names} | recorded(self.options)
         settings["PAGE_BUDGET"] = mission.page_budget
         settings |= mission.recorded

@@ -7,12 +7,8 @@ ours: it is installed before Scrapy would install one, and again with the settin
 from __future__ import annotations
 
 import logging
-from datetime import datetime
-from types import NoneType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pythonjsonlogger.core import RESERVED_ATTRS, LogData
-from pythonjsonlogger.json import JsonFormatter
 from scrapy.utils.log import _get_handler
 
 from crawlers.extensions.crawl_owner import CRAWL_OPENED
@@ -29,27 +25,6 @@ if TYPE_CHECKING:
 
 HANDLER = "crawlers-json"  # its name
 _levels_before: list[int] = []  # of the root logger, see `install`
-VALUES = (str, int, float, bool, NoneType, datetime)
-
-
-class JsonLines(JsonFormatter):
-    """Formats a record as one line of JSON, with the same *fields* in all of them.
-
-    Of what was given as `extra`, values stay and objects, such as items, are left out.
-    """
-
-    def __init__(self, fields: Mapping[str, str]) -> None:
-        super().__init__(
-            ["levelname", "name", "message"],
-            rename_fields={"levelname": "level", "name": "logger", "exc_info": "exception"},
-            timestamp="time",
-            defaults={"time": None},  # makes it the first field
-            static_fields=dict(fields),
-            reserved_attrs=[*RESERVED_ATTRS, "spider"],  # Scrapy adds the object
-        )
-
-    def process_log_record(self, log_data: LogData) -> LogData:
-        return {name: value for name, value in log_data.items() if isinstance(value, VALUES)}
 
 
 class JsonLog:
@@ -79,8 +54,8 @@ class JsonLog:
 
     def _opened(self, crawl: Crawl) -> None:
         for handler in _handlers():
-            if isinstance(handler.formatter, JsonLines):
-                handler.formatter.static_fields["worker"] = crawl.session.row.worker_id
+            formatter: Any = handler.formatter  # `JsonLines`
+            formatter.static_fields["worker"] = crawl.session.row.worker_id
 
 
 def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:
@@ -93,6 +68,8 @@ def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:
     >>> install(Settings({"LOG_ENABLED": False}), {"crawl": "night"})
     >>> remove()
     """
+    from crawlers.extensions.json_lines import JsonLines  # with a library that only such logs need
+
     handler = _get_handler(settings)  # type: ignore[arg-type]
     handler.name = HANDLER
     handler.setFormatter(JsonLines(fields))

@@ -6,8 +6,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from crawlers.bandits.patience import Patience
-from crawlers.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
-from crawlers.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.site_rules import (
+    LEARNT_OPTIMISM,
+    LEARNT_REWARD_CAP,
+    OPTIMISM,
+    REWARD_CAP,
+    RULES,
+    RuleOptions,
+)
 from crawlers.errors import ConfigError
 from crawlers.mission import missions
 from crawlers.ranking.page_orders import LEARNING, ORDERS, REWARDS, OrderOptions

@@ -6,7 +6,7 @@ from typing import TypeVar
 from sqlalchemy import text
 
 from crawlers.bandits.patience import NO_PATIENCE
-from crawlers.bandits.site_rules import RoundRobin
+from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore

@@ -3,7 +3,7 @@
 import asyncio
 from typing import TypeVar
 
-from crawlers.bandits.site_rules import RoundRobin
+from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore

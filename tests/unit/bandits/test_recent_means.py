@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.bandits.recent_means import (
-    LEARNT_OPTIMISM,
-    LEARNT_REWARD_CAP,
-    MAX_WINDOW,
-    OPTIMISM,
-    RecentArm,
-    RecentUCB,
-)
-from crawlers.bandits.site_rules import RuleOptions
+from crawlers.bandits.recent_means import MAX_WINDOW, RecentArm, RecentUCB
+from crawlers.bandits.site_rules import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, RuleOptions
 from crawlers.lab.simulation.experiment import SUITES, compare, measure, tasks
 from tests.support.fragments import awake
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.bandits.index_rule import EXACT
-from crawlers.bandits.recent_means import REWARD_CAP
-from crawlers.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.site_rules import REWARD_CAP, RULES, RuleOptions
 from crawlers.errors import ConfigError
 from tests.support.fragments import Crawl, awake, pulls, rotting, webs
 
