@@ -43,6 +43,14 @@ class Mission:
     scores: str = ""  # likewise, see `score_history`
     links: str = ""  # a function of a connection and a crawl: what it knew of links at first; None: as others
     guesses: str = ""  # paths that are requested although no site names them
+    panel: Sequence[str] = ()  # modules with pages of the panel
+    actions: str = ""  # of `scrapy sites`: `Action` by name
+    sources: str = ""  # a function of settings and a file that adds the sites of sources.yaml to the store
+    source_results: str = ""  # a function of settings that prints what was found of these, for `list --sources`
+    search: str = ""  # a function that finds what was stored by its words, see `commands.explain`
+    lab: str = ""  # its module in `crawlers.lab`, with a part of the laboratory of this name
+    words: str = ""  # further texts of the panel: words that its tables have
+    local_files: str = ""  # a function of a text of its input: the files that it names
     after: str = ""  # what the summary of a crawl proposes at the end; {graph} stands for that command
     tables: Sequence[str] = ()  # result tables that are usual
     joined: Sequence[str] = ()  # those of them that are one for all sites

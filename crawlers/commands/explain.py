@@ -73,14 +73,20 @@ class Command(StoreCommand):
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         from crawlers.cli.sites.site_parts import seed_named
-        from crawlers.missions.news.reports.search import search, sites_named
+        from crawlers.mission import missions
         from crawlers.reports.histories.history import when
 
         most = whole_number("--limit", opts.limit, 1)
+        searches = [mission.part(mission.search) for mission in missions().values() if mission.search]
+        if not searches:
+            raise ConfigError("No mission that is installed stores documents; give a URL instead")
+        (documents,) = searches
         site_ids = None
         if opts.site is not None:
-            site_ids = sites_named(database, opts.site) or sites_named(database, seed_named(database, opts.site).site)
-        found = search(database, opts.search, most, site_ids=site_ids, crawl_id=crawl_id)
+            site_ids = documents.sites_named(database, opts.site) or documents.sites_named(
+                database, seed_named(database, opts.site).site
+            )
+        found = documents.search(database, opts.search, most, site_ids=site_ids, crawl_id=crawl_id)
         if not found:
             return [f"no documents found for: {opts.search}"]
         return [

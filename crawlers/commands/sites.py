@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
 from crawlers.cli.project_command import StoreCommand
+from crawlers.cli.sites.action import Action
+from crawlers.mission import missions
 from crawlers.plurals import plural
 
 if TYPE_CHECKING:
@@ -55,56 +56,43 @@ class Command(StoreCommand):
             raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
         action, *rest = args
         _check(action, rest, opts)
-        module, function = ACTIONS[action].function.split(".")
-        getattr(import_module(f"crawlers.cli.sites.{module}"), function)(settings, rest, opts)
-
-
-class Action(NamedTuple):
-    """An action: its function, its arguments, what it does, the numbers of its arguments, and its options."""
-
-    function: (
-        str  # with its module in `cli.sites`, which is imported when it runs: it takes settings, arguments, options
-    )
-    arguments: str
-    about: str
-    least: int = 1
-    most: int = sys.maxsize
-    options: Sequence[str] = ()
+        resolve_name(ACTIONS[action].function)(settings, rest, opts)
 
 
 ACTIONS = {
     "add": Action(
-        "site_seeds.add",
+        "crawlers.cli.sites.site_seeds:add",
         "URL ...",
         "add seeds, or change existing ones",
         options=("name", "short", "parallel", "max_level", "delay"),
     ),
     "list": Action(
-        "site_seeds.show", "", "print the enabled seeds, and what their latest crawl found", 0, 0, ("all", "sources")
+        "crawlers.cli.sites.site_seeds:show",
+        "",
+        "print the enabled seeds, and what their latest crawl found",
+        0,
+        0,
+        ("all", "sources"),
     ),
-    "remove": Action("site_seeds.remove", "SITE ...", "remove seeds; their crawls stay in the store"),
-    "enable": Action("site_seeds.enable", "SITE ...", "crawl these seeds again"),
-    "disable": Action("site_seeds.disable", "SITE ...", "leave these seeds out of crawls"),
-    "import": Action("site_seeds.import_file", "FILE", "add the seeds of a CSV table, hosts.txt or sources.yaml", 1, 1),
-    "export": Action("site_seeds.export", "[FILE]", "write all seeds as CSV", 0, 1),
-    "feeds": Action(
-        "site_feeds.show", "[SITE]", "print feeds and sitemaps, and what was wrong with them", 0, 1, ("all",)
+    "remove": Action(
+        "crawlers.cli.sites.site_seeds:remove", "SITE ...", "remove seeds; their crawls stay in the store"
     ),
-    "add-feed": Action("site_feeds.add", "SITE URL", "poll this feed", 2, 2),
-    "remove-feed": Action("site_feeds.remove", "SITE URL", "no longer poll this feed", 2, 2),
-    "alarms": Action("site_feeds.show_alarms", "[SITE]", "print the open alarms of news crawls", 0, 1, ("all",)),
-    "rules": Action("site_url_rules.show", "[SITE]", "print the rules that say which URLs are articles", 0, 1),
-    "add-rule": Action("site_url_rules.add", "SITE REGEX", "add a rule", 2, 2, ("weight",)),
-    "pin-rule": Action("site_url_rules.pin", "N", "keep the rule when rules are learnt again", 1, 1),
-    "edit-rule": Action("site_url_rules.edit", "N REGEX", "change the regular expression of a rule", 2, 2),
-    "forbid-rule": Action("site_url_rules.forbid", "N", "say that URLs that match it are never articles", 1, 1),
-    "remove-rule": Action("site_url_rules.remove", "N", "remove a rule; it may be learnt again", 1, 1),
-    "test-rule": Action(
-        "site_url_rules.run",
-        "REGEX|N [URL ...|FILE]",
-        "print which URLs a regular expression, or a rule, matches",
-        options=("site",),
+    "enable": Action("crawlers.cli.sites.site_seeds:enable", "SITE ...", "crawl these seeds again"),
+    "disable": Action("crawlers.cli.sites.site_seeds:disable", "SITE ...", "leave these seeds out of crawls"),
+    "import": Action(
+        "crawlers.cli.sites.site_seeds:import_file",
+        "FILE",
+        "add the seeds of a CSV table, hosts.txt or sources.yaml",
+        1,
+        1,
     ),
+    "export": Action("crawlers.cli.sites.site_seeds:export", "[FILE]", "write all seeds as CSV", 0, 1),
+    **{
+        name: action
+        for mission in missions().values()
+        if mission.actions
+        for name, action in mission.part(mission.actions).items()
+    },
 }
 
 

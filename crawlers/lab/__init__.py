@@ -6,9 +6,11 @@ replays of rules, orders and strategies on stored ones.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from crawlers.lab import learn, news, replay, report, simulate, topic
+from crawlers.lab import learn, replay, report, simulate
+from crawlers.mission import missions
 
 if TYPE_CHECKING:
     from crawlers.lab.options import LabPart
@@ -20,6 +22,5 @@ PARTS: dict[str, LabPart] = {
     "replay": replay,
     "report": report,
     "learn": learn,
-    "topic": topic,
-    "news": news,
+    **{mission.lab: import_module(f"crawlers.lab.{mission.lab}") for mission in missions().values() if mission.lab},
 }

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FEED_EXTENSIONS = frozenset(["atom", "gz", "json", "rdf", "rss", "txt", "xml"])  # ignored by the other missions
-DOCUMENT = "crawlers.pipelines.document_items.Document"  # the items that feeds contain
+DOCUMENT = "crawlers.missions.news.edge.document_items.Document"  # the items that feeds contain
 
 EXTRACTION_TIMEOUT_S = 30.0  # of a page, which occupies a process for as long
 EXTRACTION_MODULES = tuple(f"crawlers.missions.news.article.{name}" for name in ("article_reader", "news_reader"))
@@ -48,11 +48,11 @@ class NewsSpider(SiteSpider):
     read_types = ("xml", "json", "gzip", "octet-stream", "text/plain")  # feeds and sitemaps have many types
     components = {  # noqa: RUF012 - as declared
         "EXTENSIONS": {
-            "crawlers.extensions.news_outputs.NewsChart": 0,
-            "crawlers.extensions.news_outputs.ParquetExport": 0,
-            "crawlers.extensions.alarm_checks.AlarmChecks": 0,
+            "crawlers.missions.news.edge.news_outputs.NewsChart": 0,
+            "crawlers.missions.news.edge.news_outputs.ParquetExport": 0,
+            "crawlers.missions.news.edge.alarm_checks.AlarmChecks": 0,
         },
-        "ITEM_PIPELINES": {"crawlers.pipelines.document_items.DocumentPipeline": 950},
+        "ITEM_PIPELINES": {"crawlers.missions.news.edge.document_items.DocumentPipeline": 950},
     }
     sources: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention

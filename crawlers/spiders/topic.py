@@ -38,7 +38,7 @@ class TopicSpider(SiteSpider):
     can_be_shared = True
     arguments = ("topic",)
     components = {  # noqa: RUF012 - as declared
-        "ITEM_PIPELINES": {"crawlers.pipelines.topic.TopicPipeline": 970}
+        "ITEM_PIPELINES": {"crawlers.missions.topic.edge.topic_results.TopicPipeline": 970}
     }
     topic: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention

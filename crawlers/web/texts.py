@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from babel import Locale
 from babel.messages.catalog import Catalog
@@ -15,8 +15,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from crawlers.graphs.maps.graph_map import MEANINGS
-from crawlers.missions.news.plan.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE
-from crawlers.missions.news.urls.rule_learner import HAND, LEARNT
+from crawlers.mission import missions
 from crawlers.options import OFFERED
 from crawlers.reasons import Reason
 from crawlers.reports.catalogue.conditions import FILTERS
@@ -39,27 +38,25 @@ if TYPE_CHECKING:
 
 # The words of kinds, places, results and origins that the store or a report has.
 KINDS = (
-    *("feed", "sitemap", "sitemap index", "news sitemap", "home", "article", "read", "not read", "store"),
-    *(DEAD_FEED, UNREACHABLE, SILENT, EXTRACTION, DISCOVERY),
-    *("nav", "header", "footer", "main", "aside", "internal", "bad", HAND, LEARNT),
+    *("feed", "sitemap", "sitemap index", "news sitemap", "read", "not read", "store"),
+    *("nav", "header", "footer", "main", "aside", "internal", "bad"),
+    *(word for mission in missions().values() if mission.words for word in mission.part(mission.words)),
 )
 
 Text = str | tuple[str, ...]  # for one and for any other number
 
 TEMPLATES = (HERE / "templates", [("**.html", "jinja2")], {"_": None, "ngettext": (1, 2)})
-SENTENCES = (
-    HERE.parent / "reports",
-    [("**.py", "python")],
-    {
-        "fact": (2,),
-        "event": (3,),
-        "said": None,
-        "N_": None,
-        "Count": (2, 3),
-        "Axis": (2,),
-        "Series": (1,),
-    },
-)
+_OF_REPORTS: dict[str, Any] = {
+    "fact": (2,),
+    "event": (3,),
+    "said": None,
+    "N_": None,
+    "Count": (2, 3),
+    "Axis": (2,),
+    "Series": (1,),
+}
+_PACKAGES = ("reports", "missions", "workers")
+SENTENCES = [(HERE.parent / package, [("**.py", "python")], _OF_REPORTS) for package in _PACKAGES]
 ERRORS = (HERE, [("**.py", "python")], {"HTTPException": (2,)})
 
 
@@ -69,7 +66,7 @@ def texts() -> list[Text]:
 
 
 def _literals() -> Iterator[Text]:
-    for folder, methods, keywords in (TEMPLATES, SENTENCES, ERRORS):
+    for folder, methods, keywords in (TEMPLATES, *SENTENCES, ERRORS):
         options = {"**.html": {"extensions": "jinja2.ext.i18n", "newstyle_gettext": "true"}}
         found = extract_from_dir(folder, methods, options, keywords, directory_filter=lambda _: True)
         for _, _, text, _, _ in sorted(found, key=lambda one: one[:2]):

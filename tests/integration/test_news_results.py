@@ -11,8 +11,8 @@ from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 
 from crawlers.errors import ConfigError
-from crawlers.extensions.news_outputs import NewsChart, ParquetExport
 from crawlers.extensions.warc import Warc
+from crawlers.missions.news.edge.news_outputs import NewsChart, ParquetExport
 from crawlers.spiders.news import NewsSpider
 from tests.support.running import Project
 from tests.support.sites.server import Web

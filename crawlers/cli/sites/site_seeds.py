@@ -6,15 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.cli.sites.site_feeds import show_sources
 from crawlers.cli.sites.site_parts import hidden, opened, seeds_named
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import replacing
-from crawlers.files.text_file import read_text, shortened_list
+from crawlers.files.text_file import read_text
 from crawlers.files.writable import check_file
 from crawlers.inputs.program import program
-from crawlers.missions.news.feeds.sources_file import MAX_BYTES, read_sources
-from crawlers.missions.news.stored.stored_sources import save_sources
+from crawlers.mission import missions
 from crawlers.options.file_kinds import CSV_TABLE
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (*SEEDS, Column("external_urls", "External URLs", Kind.COUNT))
 SOURCES = (".yaml", ".yml")  # files that are read as sources.yaml
+MAX_BYTES = 50_000_000  # of a file: 100,000 sources, each with feeds and rules
 
 
 def add(settings: BaseSettings, urls: list[str], opts: argparse.Namespace) -> None:
@@ -44,7 +43,9 @@ def add(settings: BaseSettings, urls: list[str], opts: argparse.Namespace) -> No
 def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None:
     """Print the seeds with the results of their last crawls; or the news sources."""
     if opts.sources:
-        show_sources(settings)
+        for mission in missions().values():
+            if mission.source_results:
+                mission.part(mission.source_results)(settings)
         return
     with opened(settings) as database:
         seeds = seed_lines(database)
@@ -84,7 +85,9 @@ def disable(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) ->
 def import_file(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> None:
     """Create or update the seeds of a table, a hosts file or a sources file."""
     if Path(files[0]).suffix.lower() in SOURCES:
-        _import_sources(settings, files[0])
+        for mission in missions().values():
+            if mission.sources:
+                mission.part(mission.sources)(settings, files[0])
         return
     changes = parse_seeds(read_text(files[0], MAX_BYTES, "split it into several files"), files[0])
     with opened(settings, create=True) as database:
@@ -105,21 +108,6 @@ def export(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> N
     with replacing(path) as stream:
         stream.write(text.encode())
     print(f"{path}: {len(seeds)} seeds")
-
-
-def _import_sources(settings: BaseSettings, name: str) -> None:
-    sources, problems = read_sources(name)
-    with opened(settings, create=True) as database:
-        saved = save_sources(database, sources)
-    for number, source, is_new in saved:
-        print(f"{number} {source.limits.start_url} {'added' if is_new else 'changed'}")
-    for problem in shortened_list(problems):
-        print(f"Skipped: {problem}", file=sys.stderr)
-    if problems:
-        print(
-            f"Skipped: {len(problems)} of {len(problems) + len(saved)} entries; fix them, and import the file again",
-            file=sys.stderr,
-        )
 
 
 def _switch(settings: BaseSettings, wanted: list[str], *, enabled: bool) -> None:

@@ -92,6 +92,11 @@ def parse_topic(text: str, origin: str) -> TopicSpec:
         raise ConfigError(problem.at(origin)) from None
 
 
+def local_files(text: str) -> list[str]:
+    """Return the examples in *text* that are files. Raises `ConfigError`."""
+    return [one for one in parse_topic(text, "").examples if "://" not in one]
+
+
 def _spec(fields: dict[str, Field]) -> TopicSpec:
     code = optional(fields, "language", lambda text: language_code(text, "language"), AUTO)
     keywords = _keywords(fields["keywords"], Terms(code)) if "keywords" in fields else {}

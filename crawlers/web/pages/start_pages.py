@@ -17,7 +17,7 @@ from crawlers.files.text_file import decoded
 from crawlers.inputs.crawl_command import CrawlCommand, command_of
 from crawlers.inputs.offered_settings import check_offered
 from crawlers.inputs.program import suggested
-from crawlers.missions.topic.topic_file import parse_topic
+from crawlers.mission import mission_named, missions
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.sites.hosts_file import format_hosts, parse_hosts
@@ -107,13 +107,14 @@ class Mission(NamedTuple):
         return f"{name.stem}-{hashlib.sha256(content).hexdigest()[:HASH_CHARS]}{name.suffix}"
 
 
-MISSIONS = {
+_MISSIONS = {
     "sitegraph": Mission("hosts", "all pages of the sites, and the graph of their links"),
     "extlinks": Mission("hosts", "as many links to other sites as a budget of pages can give", reads_store=True),
     "broad": Mission("hosts", "the most important pages of many sites, again and again"),
     "topic": Mission("topic", "the pages about a topic"),
     "news": Mission("sources", "articles as they appear", reads_store=True),
 }
+MISSIONS = {name: mission for name, mission in _MISSIONS.items() if name in missions()}
 # In the open part of the form, in this order; the others are below "All settings".
 MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELAY_SECONDS", "WORKERS", OWN_FOLDER)
 
@@ -215,10 +216,10 @@ def _input(form: StartForm, mission: Mission, database: Database) -> str | None:
         raise ConfigError(f"The file is larger than {MAX_INPUT_BYTES:,} bytes; import the sites under Sites instead")
     if mission.argument == "hosts":
         parse_hosts(form.text, "")
-    elif mission.argument == "topic":
-        local = [one for one in parse_topic(form.text, "").examples if "://" not in one]
-        if local:
-            raise ConfigError(f"The example {local[0]} is a file; name pages by their URLs")
+    elif (declared := mission_named(form.spider)).local_files and (
+        local := declared.part(declared.local_files)(form.text)
+    ):
+        raise ConfigError(f"The example {local[0]} is a file; name pages by their URLs")
     return form.text
 
 

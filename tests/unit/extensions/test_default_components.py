@@ -87,7 +87,7 @@ def test_parts_of_plain_spiders_are_left_out_of_missions_that_do_not_name_them()
 
 
 def test_parts_of_a_mission_are_its_own():
-    path = "crawlers.pipelines.topic.TopicPipeline"
+    path = "crawlers.missions.topic.edge.topic_results.TopicPipeline"
     assert path in TopicSpider.components["ITEM_PIPELINES"]
     assert path not in components("ITEM_PIPELINES", SiteGraphSpider)
     assert path in components("ITEM_PIPELINES", OfTopic)

@@ -14,12 +14,13 @@ import pytest
 from sqlalchemy import insert, update
 from starlette.testclient import TestClient
 
+from crawlers.missions.news.edge import document_pages
 from crawlers.store.database import Database
 from crawlers.store.locks import WorkerLock
 from crawlers.store.schema.tables import crawl, worker
 from crawlers.web.app import panel
 from crawlers.web.cached_results import THREADS, CachedResults
-from crawlers.web.pages import deletion_pages, document_pages, explain_pages, report_pages
+from crawlers.web.pages import deletion_pages, explain_pages, report_pages
 from crawlers.web.serving import access_on
 from tests.support.processes import PATIENCE_S
 from tests.support.stored_crawl import CRAWL, stored_crawl

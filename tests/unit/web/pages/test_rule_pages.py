@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from crawlers.web.pages import rule_pages
+from crawlers.missions.news.edge import rule_pages
 
 
 def tried(browser, crawl_id, **typed):

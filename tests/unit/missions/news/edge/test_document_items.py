@@ -6,7 +6,7 @@ from scrapy.spiders import Spider
 from scrapy.statscollectors import StatsCollector
 
 from crawlers.items import Article, News, Page, State
-from crawlers.pipelines.document_items import Document, DocumentPipeline
+from crawlers.missions.news.edge.document_items import Document, DocumentPipeline
 
 ARTICLE = Article(
     "Title",

@@ -1,0 +1,1 @@
+"""What topics add to the edge: a pipeline that writes the results."""
