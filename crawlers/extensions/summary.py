@@ -21,7 +21,6 @@ from crawlers.files.cells import clean
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.worker_place import worker_place
 from crawlers.options import SETTINGS
-from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import crawl_numbered
@@ -54,6 +53,8 @@ class CrawlSummary:
         owner = owner_of(self._crawler)
         if not owner.is_started or not owner.crawl.has_ended:
             return  # the command reports the reason, or other workers go on
+        from crawlers.reports.crawl_summary import Places, crawl_summary  # only now, with reports
+
         settings = self._crawler.settings
         url = settings.get("DATABASE_URL")
         row, run_s = owner.crawl.session.row, owner.crawl.run_s  # of all workers together

@@ -13,13 +13,13 @@ scipy is imported where it is used, because crawls without measures must not wai
 from __future__ import annotations
 
 import sys
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crawlers.errors import ConfigError
 from crawlers.graphs.model import Column, edge_places
+from crawlers.graphs.page_columns import MEASURES
 from crawlers.ranking.link_ranks import hits, pagerank
 from crawlers.store.reading.importance import DECIMALS
 
@@ -102,4 +102,3 @@ _GROUPS: dict[tuple[str, ...], Callable[[csr_array], tuple[NDArray[Any], ...]]] 
     ("pagerank",): _pagerank,
     ("hub", "authority"): _hits,
 }
-MEASURES = tuple(chain.from_iterable(_GROUPS))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawlers.graphs.analysis import MEASURES, analyse
 from crawlers.graphs.files import graph_format, graph_paths, write_graph
 from crawlers.graphs.looks import laid_out
 from crawlers.graphs.model import CachedGraph, ExtendedGraph
-from crawlers.graphs.page_columns import SEEN, importance_column, seen_columns
+from crawlers.graphs.page_columns import MEASURES, SEEN, importance_column, seen_columns
 from crawlers.plurals import plural
 from crawlers.store.reading.importance import shares_of_site
 
@@ -78,6 +77,8 @@ def write_site_graph(
     if times := [name for name in wanted.measures if name in SEEN]:
         graph = ExtendedGraph(graph, seen_columns(pages, database, times))
     if computed := [name for name in wanted.measures if name not in SEEN]:
+        from crawlers.graphs.analysis import analyse  # with numpy
+
         graph = ExtendedGraph(graph, analyse(graph, computed))
     for name in wanted.formats:
         yield graph_paths(base, name), write_laid_out(graph, base, name, wanted.layout, say)

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from crawlers.graphs.site_graph import SiteGraph
     from crawlers.store.database import Database
 
+# The names of GRAPH_MEASURES: what `analysis` computes, and when pages were seen.
+MEASURES = ("in_degree", "out_degree", "component", "component_size", "pagerank", "hub", "authority")
 FIRST_SEEN, LAST_SEEN = "first_seen", "last_seen"
-SEEN = (FIRST_SEEN, LAST_SEEN)  # among the names of GRAPH_MEASURES
+SEEN = (FIRST_SEEN, LAST_SEEN)
 NEVER = float("inf")
 
 

@@ -63,12 +63,13 @@ class GraphPipeline:
 
     def _write(self, database: Database, crawl: NamedCrawl) -> Iterator[Path]:
         # What only writes files is imported when files are written.
-        from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
         from crawlers.graphs.export import no_graph_of
         from crawlers.reports.site_results import write_site_results
 
         folder, sites = owner_of(self._crawler).result_folder(), sites_of(database, crawl.id)
         if self._has_dataset:
+            from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
+
             dataset = folder / DATASET
             size = write_dataset(database, [site.id for site in sites], dataset)
             logger.info("%s: %s in %s", crawl.name, size, dataset)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import BadUrl
 from crawlers.pages.link_context import collapse
-from crawlers.sites.date_notations import seconds_of
 from crawlers.urls.resolution import absolute, parsed
 
 if TYPE_CHECKING:
@@ -118,7 +117,12 @@ class Gathering:
         return url if url.startswith(WEB) else None
 
     def _seconds(self, date: str | float | None, languages: Sequence[str] = ()) -> float | None:
-        seconds = seconds_of(date, languages) if isinstance(date, str) else date
+        if isinstance(date, str):
+            from crawlers.sites.date_notations import seconds_of  # with the names of months of many languages
+
+            seconds = seconds_of(date, languages)
+        else:
+            seconds = date
         # Programs write 1970 for an unknown date.
         return seconds if seconds is not None and 0 < seconds <= self._latest else None
 

@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.analysis import MEASURES, analyse
+from crawlers.graphs.analysis import analyse
 from crawlers.graphs.model import Column, MemoryGraph
+from crawlers.graphs.page_columns import MEASURES
 
 
 def random_graph(nodes=60, links=4, seed=1):
@@ -50,7 +51,8 @@ SCRIPT = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
 from test_analysis import PAIRS, random_graph
-from crawlers.graphs.analysis import MEASURES, analyse
+from crawlers.graphs.analysis import analyse
+from crawlers.graphs.page_columns import MEASURES
 from crawlers.graphs.files import write_graph
 from crawlers.graphs.model import ExtendedGraph
 for name, graph in (("pairs", PAIRS), ("random", random_graph(500, 7))):
