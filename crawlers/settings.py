@@ -33,6 +33,7 @@ EXTENSIONS = {
     "crawlers.extensions.progress.Progress": 0,
     "crawlers.extensions.summary.CrawlSummary": 10,  # below the live table
 }
+DOWNLOADER = "crawlers.middlewares.downloader.Downloader"
 DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.downloader.http.HTTPHandler")
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.

@@ -26,7 +26,7 @@ from crawlers.options.removed import REMOVED, by_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-CLASSES = {"SCHEDULER", "LOG_FORMATTER"}
+CLASSES = {"SCHEDULER", "DOWNLOADER", "LOG_FORMATTER"}
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _SCRAPYS = {  # settings of Scrapy whose values are not those that their defaults suggest
     "CONCURRENT_ITEMS": Whole(least=1),

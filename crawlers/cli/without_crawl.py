@@ -56,7 +56,7 @@ def use_scrapy_alone(settings: BaseSettings, *, is_polite: bool) -> None:
         own.add(ROBOTS)  # switched off, because the frontier obeys robots.txt
         others = {path: place for path, place in settings.getdict(name).items() if path not in own}
         settings.set(name, others, "project")
-    for name in ("SCHEDULER", "LOG_FORMATTER"):
+    for name in ("SCHEDULER", "DOWNLOADER", "LOG_FORMATTER"):
         settings.set(name, getattr(scrapy_defaults, name), "project")
     if is_polite:
         settings.set("CONCURRENT_REQUESTS_PER_DOMAIN", settings.getint("SITE_PARALLEL"), "project")

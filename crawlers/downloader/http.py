@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class HTTPHandler:
     """Stands in DOWNLOAD_HANDLERS for the handler that HTTP_CLIENT names, whose library alone is imported."""
 
-    lazy = False
+    lazy = True  # `Downloader` checks the setting, and needs none of these where it has one of its own
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> BaseDownloadHandler:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -36,11 +37,17 @@ def target_of(request: Request, addresses: AddressFilter | None) -> Target:
     url, proxy = request.url, request.meta.get("proxy")
     if proxy:
         url = proxy if "://" in proxy else f"http://{proxy}"
-    parts = urlsplit(url)
-    target = Target(parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 80))
-    _check_name(target.host)
+    target = _target("/".join(url.split("/", 3)[:3]))
     if addresses is not None:
         addresses.check(*target, is_proxy=bool(proxy))
+    return target
+
+
+@lru_cache(1_000)  # sites that are crawled at a time
+def _target(site: str) -> Target:
+    parts = urlsplit(site)
+    target = Target(parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 80))
+    _check_name(target.host)
     return target
 
 

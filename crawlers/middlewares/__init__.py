@@ -1,1 +1,1 @@
-"""Scrapy middlewares: redirects, content types, and the callbacks of plain Scrapy spiders."""
+"""Scrapy middlewares: redirects, content types, rendering, callbacks of plain Scrapy spiders; and the downloader."""

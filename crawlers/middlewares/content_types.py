@@ -52,22 +52,23 @@ class ContentTypeMiddleware:
 
     def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
         """Stop before a large body of an unwanted type; the response then has no body."""
-        if not _is_of_mission(request) or self.is_wanted(headers.get("Content-Type")):
-            return
-        if not isinstance(body_length, int) or body_length > SMALL_BODY:  # an unknown length is a string of Twisted
+        length = body_length if isinstance(body_length, int) else None  # an unknown one is a string of Twisted
+        if is_of_mission(request) and self.is_unwanted(headers.get("Content-Type"), length):
             raise StopDownload(fail=False)
 
-    def is_wanted(self, content_type: bytes | None) -> bool:
-        """Return whether bodies of that type are downloaded; a missing type is unwanted."""
+    def is_unwanted(self, content_type: bytes | None, length: int | None) -> bool:
+        """Return whether a body of that type (None: missing) and *length* (None: unknown) is not downloaded."""
+        if length is not None and length <= SMALL_BODY:
+            return False
         mime = (content_type or b"").decode("latin-1").partition(";")[0].strip().lower()
-        return mime in self._pages or any(part in mime for part in self._parts)
+        return mime not in self._pages and not any(part in mime for part in self._parts)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Return the response to a mission with a decompressed body.
 
         Raises `DownloadRefusedError` beyond a limit, or if the body is damaged.
         """
-        if not _is_of_mission(request) and "robots" not in request.meta and "sitemap" not in request.meta:
+        if not is_read_as_bytes(request):
             return response
         body, encodings = response.body, response.headers.getlist("Content-Encoding")
         if encodings:
@@ -92,6 +93,12 @@ class ContentTypeMiddleware:
             raise DownloadRefusedError(error.reason) from error
 
 
-def _is_of_mission(request: Request) -> bool:
+def is_of_mission(request: Request) -> bool:
+    """Return whether *request* is one for a page of a mission; plain Scrapy spiders want their `response.css`."""
     lease = request.meta.get(LEASE)
-    return lease is not None and lease.request is None  # plain Scrapy spiders want their `response.css`
+    return lease is not None and lease.request is None
+
+
+def is_read_as_bytes(request: Request) -> bool:
+    """Return whether the crawl itself reads the response: a page of a mission, a robots.txt or a sitemap."""
+    return is_of_mission(request) or "robots" in request.meta or "sitemap" in request.meta

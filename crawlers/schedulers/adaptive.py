@@ -43,6 +43,7 @@ class AdaptiveScheduler(BaseScheduler):
         crawl = self._owner.open(spider, self._wake)
         if crawl is not None:
             self._flow = RequestFlow(self._crawler, spider, crawl, self._callbacks, self._wakeup)
+            self._flow.follow(self._crawler.engine.downloader)
 
     def _wake(self) -> None:
         self._wakeup.at(0.0, 0.0)

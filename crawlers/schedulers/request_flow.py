@@ -15,6 +15,7 @@ from crawlers.downloader.download_errors import certificate_problem
 from crawlers.errors import StoreError
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REQUEST_SENT
+from crawlers.middlewares.downloader import Downloader
 from crawlers.schedulers.failures import ErrorHandlers
 from crawlers.schedulers.page_requests import page_request
 from crawlers.schedulers.robots_fetch import RobotsFetch
@@ -83,20 +84,29 @@ class RequestFlow:
         self._wakeup = wakeup
         self._robots = RobotsFetch(
             crawl,
+            crawler.signals,
             last_wait_s=min(LAST_WAIT_S, crawl.robots_rests.first_s),
             most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
-        crawler.signals.connect(self._robots.bytes_received, signals.bytes_received)
         self._sitemaps = SitemapFetch(crawl)
-        for signal in (signals.request_reached_downloader, REQUEST_SENT):
-            crawler.signals.connect(self._sent, signal)
         self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
-        crawler.signals.connect(self._received, signals.response_downloaded)
+        self._manager = crawler.signals
         errors = ErrorHandlers(crawl, callbacks, crawler.signals)
         self._failed = errors.download_failed
         self._of_foreign = (spider, normalization(settings), crawl, callbacks, crawler.signals)
         self._foreign: ForeignRequests | None = None  # until a spider yields a request, or one that waited is leased
+
+    def follow(self, downloader: object) -> None:
+        """Learn from the downloader of the engine when requests are sent, and by which certificates hosts answer."""
+        short_way = downloader.short_way if isinstance(downloader, Downloader) else None
+        if short_way is not None:
+            short_way.sent = self._sent
+            short_way.certificate_received = self._received
+            return
+        for signal in (signals.request_reached_downloader, REQUEST_SENT):
+            self._manager.connect(self._sent, signal)
+        self._manager.connect(self._received, signals.response_downloaded)
 
     def next(self) -> Request | None:
         """Return the next request; None if nothing may be requested yet."""

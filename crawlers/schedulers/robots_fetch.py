@@ -7,7 +7,7 @@ import logging
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
 
 from crawlers.frontier.politeness import MAX_REST_S
@@ -23,6 +23,7 @@ from crawlers.spiders.base import header
 
 if TYPE_CHECKING:
     from scrapy.http import Response
+    from scrapy.signalmanager import SignalManager
     from twisted.python.failure import Failure
 
     from crawlers.crawl.running_crawl import Crawl
@@ -58,8 +59,11 @@ class RobotsFetch:
     seconds, so that unresponsive hosts do not delay the others.
     """
 
-    def __init__(self, crawl: Crawl, *, last_wait_s: float, most: int, timeout_s: float) -> None:
+    def __init__(
+        self, crawl: Crawl, manager: SignalManager, *, last_wait_s: float, most: int, timeout_s: float
+    ) -> None:
         self._crawl = crawl
+        self._manager = manager
         self._last_wait_s = last_wait_s
         self._most = most
         self._timeout_s = min(timeout_s, MAX_TIMEOUT_S)
@@ -78,7 +82,7 @@ class RobotsFetch:
             attempt = heapq.heappop(self._queue)[2]
             self._resting -= _is_resting(attempt)
             if self._crawl.sites.begin_robots(attempt.site_id):
-                self.in_flight += 1
+                self._set_in_flight(self.in_flight + 1)
                 return self._request(attempt)
         return None
 
@@ -130,6 +134,14 @@ class RobotsFetch:
             },
         )
 
+    def _set_in_flight(self, requests: int) -> None:
+        """Listen to received bytes only while a request is in flight: the signal costs time for each page."""
+        if requests and not self.in_flight:
+            self._manager.connect(self.bytes_received, signals.bytes_received)
+        elif self.in_flight and not requests:
+            self._manager.disconnect(self.bytes_received, signals.bytes_received)
+        self.in_flight = requests
+
     def bytes_received(self, data: bytes, request: Request) -> None:
         """Stop a download of robots.txt after the part that is read; what came so far is its body."""
         if "robots" not in request.meta:
@@ -141,7 +153,7 @@ class RobotsFetch:
 
     def _received(self, response: Response) -> None:
         assert response.request is not None
-        self.in_flight -= 1
+        self._set_in_flight(self.in_flight - 1)
         attempt: RobotsAttempt = response.request.meta["robots"]
         try:
             self._apply(attempt, response)
@@ -165,7 +177,7 @@ class RobotsFetch:
         self._crawl.record_robots(attempt.site_id, response.status, text, None)
 
     def _failed(self, failure: Failure) -> None:
-        self.in_flight -= 1
+        self._set_in_flight(self.in_flight - 1)
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         found = failure_of(failure.value)
         if found.is_transient:

@@ -14,7 +14,8 @@ from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 
 from crawlers.downloader import curl_http
-from crawlers.downloader.curl_http import MAX_HOSTS, RESOLVED_S, CurlHTTPHandler, _Transfer
+from crawlers.downloader.curl_http import MAX_HOSTS, RESOLVED_S, CurlHTTPHandler
+from crawlers.downloader.curl_transfer import Callbacks, Transfer
 from crawlers.downloader.download_errors import BadResponseError
 from crawlers.downloader.targets import Target
 from crawlers.items import REQUEST_SENT
@@ -64,7 +65,7 @@ async def handling(**settings):
     try:
         yield handler
     finally:
-        await handler._multi.aclose()
+        handler._loop.close()
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ ENDS = {  # of downloads: what the server sends, settings of the request, error
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_no_handle_stays_after_a_download(handles, end):
+def test_handle_of_a_page_is_used_again_and_no_other_stays(handles, end):
     answer, meta, error = ENDS[end]
 
     async def run():
@@ -107,7 +108,34 @@ def test_no_handle_stays_after_a_download(handles, end):
             await asyncio.sleep(0)  # the last handle is released in the next turn of the loop
             return len(handles)
 
-    assert asyncio.run(run()) == 0
+    assert asyncio.run(run()) == (error is None)
+
+
+def test_special_options_of_a_download_are_not_those_of_the_next():
+    async def run():
+        received = []
+
+        async def serve(reader, writer):
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                received.append(head)
+                if b"Content-Length: 3" in head:
+                    await reader.readexactly(3)
+                writer.write(PAGE)
+
+        connections = Connections()
+        server = await asyncio.start_server(connections.served_by(serve), "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with handling() as handler:
+            for options in ({}, {"method": "POST", "body": b"a=b"}, {"headers": {"X-A": "1"}}, {}):
+                await handler.download_request(Request(url, **options))
+        await connections.close(server)
+        return received
+
+    first, posted, with_header, last = asyncio.run(run())
+    assert first == last
+    assert first.startswith(b"GET / ")
+    assert posted.startswith(b"POST / ")
+    assert b"X-A: 1" in with_header
 
 
 def test_stopped_download_leaves_no_handle(handles):
@@ -197,9 +225,11 @@ def test_names_are_resolved_again_after_some_seconds(monkeypatch):
 # Heads, as libcurl passes them on
 
 
-def transfer(method="GET"):
+def transfer(method="GET", crawler=None, most_bytes=100):
     request = Request("http://a.example/", method=method)
-    return _Transfer(crawler_with(), request, Target("a.example", 80), None, 100, 0)
+    callbacks = Callbacks(lambda result: None, lambda request: None)
+    target = Target("a.example", 80)
+    return Transfer(crawler or crawler_with(), request, target, None, most_bytes, 0, callbacks, is_plain=True)
 
 
 def taken(one, *lines):
@@ -244,7 +274,7 @@ def test_signals_of_single_bytes_are_sent_together():
         received.append(data)
 
     crawler.signals.connect(keep, signals.bytes_received)
-    one = _Transfer(crawler, Request("http://a.example/"), Target("a.example", 80), None, 0, 0)
+    one = transfer(crawler=crawler, most_bytes=0)
     taken(one, b"HTTP/1.1 200 OK", b"")
     for number in range(1500):
         assert one.body_received(b"%d" % (number % 10)) is None

@@ -32,6 +32,7 @@ class Flow:
         spider = Spider.from_crawler(self.crawler, "test")
         callbacks = PendingCallbacks(self.opened.crawl.recording.record)
         self.flow = RequestFlow(self.crawler, spider, self.opened.crawl, callbacks, timer)
+        self.flow.follow(None)  # by signals
 
     def next(self):
         request = self.flow.next()

@@ -7,6 +7,7 @@ from scrapy import Request
 from scrapy import exceptions as scrapy_errors
 from scrapy.exceptions import StopDownload
 from scrapy.http import Response
+from scrapy.signalmanager import SignalManager
 from twisted.python.failure import Failure
 
 from crawlers.frontier.politeness import MAX_REST_S
@@ -39,7 +40,9 @@ class Fetch:
             robots_waits=lambda *waiting: self.waits.append(waiting),
             sites=SimpleNamespace(begin_robots=lambda site_id: True),
         )
-        self.robots = RobotsFetch(crawl, **{"last_wait_s": 0.0, "most": 1, "timeout_s": MAX_TIMEOUT_S} | limits)
+        self.robots = RobotsFetch(
+            crawl, SignalManager(self), **{"last_wait_s": 0.0, "most": 1, "timeout_s": MAX_TIMEOUT_S} | limits
+        )
         self.robots.enqueue(7, SITE)
 
     def _known(self, site_id, status, text, rest_s):

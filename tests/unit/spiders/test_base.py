@@ -246,6 +246,64 @@ def test_feeds_have_every_response_as_csv(crawled):
     assert (len(rows), list(row), row["state"], len(row["content_hash"])) == (4, [*PAGE_FIELDS], "done", 32)
 
 
+# Signals
+
+HEARD = """
+from collections import Counter
+
+from scrapy import signals
+
+NAMES = (
+    "request_reached_downloader", "headers_received", "bytes_received", "response_downloaded",
+    "request_left_downloader", "response_received", "item_scraped",
+)
+
+
+class Heard:
+    @classmethod
+    def from_crawler(cls, crawler):
+        extension = cls()
+        extension.stats, extension.heard, extension.listeners = crawler.stats, Counter(), []
+        for name in NAMES:
+            def listen(request=None, response=None, name=name):
+                url = (request or response.request).url
+                extension.heard[name, url[url.index("/", 8):]] += 1
+            extension.listeners.append(listen)
+            crawler.signals.connect(listen, getattr(signals, name))
+        crawler.signals.connect(extension.closed, signals.spider_closed)
+        return extension
+
+    def closed(self):
+        for (name, path), number in sorted(self.heard.items()):
+            print("heard", name, path, number)
+        for name, number in sorted(self.stats.get_stats().items()):
+            if name.startswith(("downloader/", "item_", "response_")) and "bytes" not in name:
+                print("stat", name, number)
+
+
+class Nothing:
+    def process_request(self, request):
+        print("middleware", request.url)
+"""
+
+
+def test_signals_and_stats_are_those_of_scrapy_whether_a_middleware_sees_the_requests_or_not(tmp_path):
+    said = []
+    with Web(site=pages(BODIES)) as web:
+        for name, given in (("short", {}), ("whole", {"DOWNLOADER_MIDDLEWARES": {"heard.Nothing": 300}})):
+            project = Project(tmp_path / name)
+            (project.folder / "heard.py").write_text(HEARD, "utf-8")
+            outcome = project.crawl(web.hosts(), EXTENSIONS={"heard.Heard": 0}, **given).done()
+            assert "Traceback" not in outcome.log
+            said.append(outcome.output.splitlines())
+    short, whole = ([line for line in lines if line.startswith(("heard", "stat"))] for lines in said)
+    assert short == whole
+    assert "heard item_scraped /a 1" in short
+    assert "heard headers_received /robots.txt 1" in short
+    assert "stat downloader/response_status_count/200 2" in short
+    assert [any(line.startswith("middleware") for line in lines) for lines in said] == [False, True]
+
+
 LOSING = """
 class Losing:
     def process_item(self, item):

@@ -1,0 +1,250 @@
+"""One download, as the callbacks of libcurl see it, with the limits for hostile servers."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pycurl
+from scrapy import signals
+from scrapy.exceptions import DownloadCancelledError, StopDownload
+from scrapy.http import Headers
+from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
+
+from crawlers.downloader.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.downloader.heard_signals import heard_signals
+from crawlers.downloader.targets import MAX_HEAD_BYTES, MAX_LINE_BYTES
+from crawlers.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawlers.downloader.address_filter import AddressFilter
+    from crawlers.downloader.targets import Target
+
+logger = logging.getLogger(__name__)
+
+LEAST_BYTES = 1_024  # of a body in a signal, except the last one
+MAX_HEADERS = 4_096  # of a response; libcurl gives up beyond 5,000, 100 kB in a line or 300 kB in all
+ABORT = 0  # what a callback returns to end a transfer: a number other than that of the bytes
+BAD_SOCKET = -1  # CURL_SOCKET_BAD
+NO_BODY = frozenset({204, 304})  # statuses (RFC 9110 section 6.4.1)
+LINE_ENDS = (b"\r\n", b"\n")
+# Headers of the connection rather than of the page; Twisted keeps them to itself as well.
+CONNECTION_HEADERS = frozenset(
+    b"connection content-length keep-alive proxy-connection te trailers transfer-encoding upgrade".split()
+)
+
+
+class _Socket(socket.socket):
+    """A socket of which pycurl uses a duplicate, without closing the original."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Callbacks(NamedTuple):
+    """What is called during a transfer."""
+
+    ended: Callable[[Response | Exception, int, int], None]  # bytes that were sent, and received
+    sent: Callable[[Request], None]  # a new connection stands, and the request is sent
+    # Whether a body of a type and a length (None: unknown) is not read; the response then is one of bytes.
+    is_unwanted: Callable[[bytes | None, int | None], bool] | None = None
+
+
+class Transfer:
+    """A download. Its methods for libcurl must not raise: libcurl could not pass it on.
+
+    The handle of one that *is_plain* can be used again.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        request: Request,
+        target: Target,
+        addresses: AddressFilter | None,
+        most_bytes: int,
+        warn_bytes: int,
+        callbacks: Callbacks,
+        *,
+        is_plain: bool,
+    ) -> None:
+        self.request = request
+        self.target = target
+        self.callbacks = callbacks
+        self.is_plain = is_plain
+        self.status = 0
+        self.protocol = ""
+        self.headers: Headers | None = None  # None: the head is not complete
+        self.ends_with_connection = False  # no header says where the body ends
+        self.body = BytesIO()  # not a list: a hostile server may send it byte by byte
+        self.stop: StopDownload | None = None
+        self.error: Exception | None = None
+        self.lines: list[bytes] = []  # of heads and trailers
+        self._crawler = crawler
+        self._most_bytes = most_bytes
+        self._warn_bytes = warn_bytes
+        self._filter = addresses
+        self._began_at = time.monotonic()
+        self._is_new = False  # the connection
+        self._head_at = 0  # the line of `lines` where the next head begins
+        self._head_bytes = 0  # of heads that were read
+        self._passed_on = 0  # bytes of the body for which the signal was sent
+        heard = heard_signals(crawler)
+        self.hears_heads = signals.headers_received in heard
+        self._hears_bodies = signals.bytes_received in heard
+
+    def take_error(self) -> Exception:
+        """Return the error, and forget it: its traceback will refer to this transfer, and to memory of libcurl."""
+        error, self.error = self.error, None
+        assert error is not None
+        return error
+
+    def open_socket(self, _: int, address: tuple[int, int, int, tuple[Any, ...]]) -> socket.socket | int:
+        """Return a socket for a connection to *address*, if that is allowed, whatever libcurl read in the URL."""
+        family, kind, protocol, place = address
+        if self._filter is not None and not self._filter.admitted(*self.target, [place[0]]):
+            self.error = self._filter.take_refused(self.target.host)
+            return BAD_SOCKET
+        self._is_new = True
+        return _Socket(family, kind, protocol)
+
+    def leaves(self, *_: object) -> int:
+        """Tell that a new connection stands and the request is sent now."""
+        if self._is_new:
+            self.callbacks.sent(self.request)
+        return int(pycurl.PREREQFUNC_OK)
+
+    def header_received(self, line: bytes) -> int | None:
+        """Take a line of a head or trailer; the empty line ends it. Without listeners, lines are only collected."""
+        self.lines.append(line)
+        return self.read_head() if line in LINE_ENDS and self.headers is None else None
+
+    def body_received(self, data: bytes) -> int | None:
+        """Take a part of the body. A hostile server may send single bytes: the work for most parts must be small."""
+        if self.headers is None and (end := self.read_head()) is not None:
+            return end
+        self.body.write(data)
+        size = self.body.tell()
+        is_large = 0 < self._most_bytes < size
+        if self._hears_bodies and (is_large or size - self._passed_on >= LEAST_BYTES):
+            self.pass_on()
+        if self.stop is not None:
+            return ABORT
+        return self._check_size(size, is_expected=False) if is_large or 0 < self._warn_bytes < size else None
+
+    def pass_on(self) -> None:
+        """Send the signal for what was received of the body since the last one."""
+        if not self._hears_bodies:
+            return
+        self.body.seek(self._passed_on)
+        data = self.body.read()
+        self._passed_on += len(data)
+        if data and self.stop is None:
+            self._is_stopped(signals.bytes_received, data=data)
+
+    def read_head(self) -> int | None:
+        """Read the head that is complete; informational ones (1xx) before it are skipped, and not read again."""
+        try:
+            status, protocol, lines = 0, b"", self.lines
+            while status < 200:
+                end = next((at for at in range(self._head_at, len(self.lines)) if self.lines[at] in LINE_ENDS), None)
+                if (refused := self._refused(self.lines[self._head_at : end])) is not None:
+                    return self._fail(refused)
+                if end is None:
+                    return None
+                protocol, _, rest = self.lines[self._head_at].partition(b" ")
+                status = int(rest.split()[0])
+                if not 100 <= status <= 999:  # three digits (RFC 9112 section 4)
+                    raise ValueError(status)
+                lines, self._head_at = self.lines[self._head_at + 1 : end], end + 1
+            self.headers, lengths, is_framed = _read_headers(lines)
+            length = None
+            if status in NO_BODY:
+                length = 0
+            elif lengths and not is_framed:
+                (announced,) = lengths  # no contradictions
+                if not announced.isdigit():
+                    raise ValueError(announced)
+                length = int(announced)
+        except (IndexError, ValueError):
+            return self._fail(BadResponseError(Reason.NOT_HTTP))
+        if length is not None:
+            self.headers[b"Content-Length"] = b"%d" % length
+        if self.request.method == "HEAD":
+            length = 0
+        self.status = status
+        self.protocol = protocol.decode("latin-1")
+        self.ends_with_connection = length is None and not is_framed
+        self.request.meta["download_latency"] = time.monotonic() - self._began_at
+        if self.hears_heads and self._is_stopped(signals.headers_received, headers=self.headers, body_length=length):
+            return ABORT
+        is_unwanted = self.callbacks.is_unwanted
+        if is_unwanted is not None and is_unwanted(self.headers.get(b"Content-Type"), length):
+            self.stop = StopDownload(fail=False)
+            return ABORT
+        return self._check_size(length or 0, is_expected=True)
+
+    def _refused(self, lines: list[bytes]) -> DownloadRefusedError | None:
+        """Return what is too large in the next *lines* of a head; None if nothing is."""
+        self._head_bytes += sum(map(len, lines))
+        if max(map(len, lines), default=0) > MAX_LINE_BYTES + len(b"\r\n"):
+            return DownloadRefusedError(Reason.LONG_HEADER.of(MAX_LINE_BYTES // 1024))
+        if self._head_bytes > MAX_HEAD_BYTES:
+            return DownloadRefusedError(Reason.LONG_HEADERS.of(MAX_HEAD_BYTES // 1024))
+        if len(lines) > MAX_HEADERS:
+            return DownloadRefusedError(Reason.MANY_HEADERS.of(MAX_HEADERS))
+        return None
+
+    def _is_stopped(self, signal: object, **received: object) -> bool:
+        """Send *signal*, and return whether a component raised `StopDownload`."""
+        self.stop = check_stop_download(signal, self._crawler, self.request, **received)
+        return self.stop is not None
+
+    def _check_size(self, size: int, *, is_expected: bool) -> int | None:
+        if self._most_bytes and size > self._most_bytes:
+            self.body.close()
+            message = get_maxsize_msg(size, self._most_bytes, self.request, expected=is_expected)
+            logger.warning(message)
+            return self._fail(DownloadCancelledError(message))
+        if self._warn_bytes and size > self._warn_bytes:
+            logger.warning(get_warnsize_msg(size, self._warn_bytes, self.request, expected=is_expected))
+            self._warn_bytes = 0  # once
+        return None
+
+    def _fail(self, error: Exception) -> int:
+        self.error = error
+        return ABORT
+
+
+def _read_headers(lines: list[bytes]) -> tuple[Headers, set[bytes], bool]:
+    """Return the headers of the page, the values of Content-Length, and whether Transfer-Encoding frames the body.
+
+    A folded line belongs to the one before it. Raises `IndexError` if there is none.
+    """
+    unfolded: list[bytes] = []
+    for line in lines:
+        if line[:1] in b" \t":
+            unfolded[-1] = unfolded[-1].rstrip(b"\r\n") + line
+        else:
+            unfolded.append(line)
+    headers, lengths, is_framed = Headers(), set(), False
+    for line in unfolded:
+        name, _, value = line.partition(b":")
+        key = name.lower()
+        if key not in CONNECTION_HEADERS:
+            # As `Headers.appendlist`, which normalises each name and value three times.
+            dict.setdefault(headers, name.title(), []).append(value.strip())
+        elif key == b"content-length":
+            lengths.add(value.strip())
+        elif key == b"transfer-encoding":
+            is_framed = True
+    return headers, lengths, is_framed

@@ -1,0 +1,194 @@
+"""Scrapy's DOWNLOADER: pages go straight to libcurl where no middleware of a user has to see them on their way.
+
+Scrapy leads each request through a slot of its host and twelve middlewares. Those of a mission wait in the frontier,
+which knows delays and limits, and most of these middlewares do the same to all of them, or nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from scrapy import Request, signals
+from scrapy.core.downloader import Downloader as ScrapyDownloader
+from scrapy.downloadermiddlewares.defaultheaders import DefaultHeadersMiddleware
+from scrapy.downloadermiddlewares.downloadtimeout import DownloadTimeoutMiddleware
+from scrapy.downloadermiddlewares.httpauth import HttpAuthMiddleware
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.downloadermiddlewares.stats import DownloaderStats
+from scrapy.downloadermiddlewares.useragent import UserAgentMiddleware
+from scrapy.http import Response
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from crawlers.downloader.client_settings import CLIENTS, http_client
+from crawlers.downloader.curl_transfer import Callbacks
+from crawlers.downloader.heard_signals import heard_signals
+from crawlers.downloader.http import HTTPHandler
+from crawlers.items import RENDER
+from crawlers.middlewares.content_types import ContentTypeMiddleware, is_of_mission, is_read_as_bytes
+from crawlers.middlewares.redirects import RedirectMiddleware
+from crawlers.middlewares.rendering import RenderingMiddleware
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+# What these do to a request, they do to all.
+_SAME = (DefaultHeadersMiddleware, DownloadTimeoutMiddleware, HttpCompressionMiddleware, UserAgentMiddleware)
+_OURS = (
+    ContentTypeMiddleware,
+    RedirectMiddleware,
+    RenderingMiddleware,
+    DownloaderStats,
+)  # DownloaderStats: see `_count`
+_IDLE = (HttpAuthMiddleware, HttpProxyMiddleware)  # without user and proxy
+
+
+class Downloader(ScrapyDownloader):
+    """Scrapy's own, except for requests of missions that concern nobody else's middleware, handler or slot."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.short_way = ShortWay(crawler, self) if self._needs_no_more() else None
+
+    def _needs_no_more(self) -> bool:
+        """Return whether only middlewares, handlers and settings are in use whose work `ShortWay` does."""
+        settings, middlewares = self.settings, self.middleware.middlewares
+        handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
+        kinds = {type(one) for one in middlewares}
+        return (
+            http_client(settings) == CLIENTS["curl"]
+            and all(load_object(handlers[scheme]) is HTTPHandler for scheme in ("http", "https"))
+            and not (self._delay or self.per_slot_settings or settings.getbool("AUTOTHROTTLE_ENABLED"))
+            and self.domain_concurrency >= self.total_concurrency
+            and kinds >= {ContentTypeMiddleware, RedirectMiddleware}
+            and kinds <= {*_SAME, *_OURS, *_IDLE}
+            and not any(one.proxies for one in middlewares if isinstance(one, HttpProxyMiddleware))
+            and not (settings.get("HTTPAUTH_USER") or settings.get("HTTPAUTH_PASS"))
+        )
+
+    def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:
+        """Return what becomes the response to *request*."""
+        if self.short_way is None or not is_read_as_bytes(request):
+            return super().fetch(request)
+        return self.short_way.fetch(request)
+
+
+class ShortWay:
+    """Downloads for *downloader*. The scheduler is told directly what it would learn by signals, see `sent`."""
+
+    def __init__(self, crawler: Crawler, downloader: Downloader) -> None:
+        from crawlers.downloader.curl_http import CurlHTTPHandler
+
+        self.sent: Callable[[Request], None] = lambda request: None
+        self.certificate_received: Callable[[Response], None] = lambda response: None
+        self._crawler = crawler
+        self._active = downloader.active
+        self._handler = CurlHTTPHandler.from_crawler(crawler)
+        crawler.signals.connect(self._handler.close, signals.engine_stopped)
+        by_kind: dict[type, Any] = {type(one): one for one in downloader.middleware.middlewares}
+        self._content_types: ContentTypeMiddleware = by_kind[ContentTypeMiddleware]
+        crawler.signals.disconnect(self._content_types.headers_received, signals.headers_received)
+        self._redirects: RedirectMiddleware = by_kind[RedirectMiddleware]
+        self._rendering: RenderingMiddleware | None = by_kind.get(RenderingMiddleware)
+        self._stats: DownloaderStats | None = by_kind.get(DownloaderStats)
+        self._same = [by_kind[kind] for kind in _SAME if kind in by_kind]
+
+    @cached_property
+    def _model(self) -> Request:
+        """What the middlewares do to each request; when it is needed, the spider is open, which some of them await."""
+        model = Request("http://localhost/")
+        for middleware in self._same:
+            middleware.process_request(model)
+        return model
+
+    def fetch(self, request: Request) -> Deferred[Response | Request]:
+        """Return what becomes the response to *request*."""
+        for name, values in self._model.headers.items():
+            dict.setdefault(request.headers, name, values)  # both are normalised already
+        for key, value in self._model.meta.items():
+            request.meta.setdefault(key, value)
+        self._active.add(request)
+        result: Deferred[Response | Request] = Deferred()
+        self._tell(signals.request_reached_downloader, request)
+        self.sent(request)
+        is_unwanted = self._content_types.is_unwanted if is_of_mission(request) else None
+        callbacks = Callbacks(partial(self._ended, request, result), self.sent, is_unwanted)
+        try:
+            if not self._handler.begin(request, callbacks):
+                deferred_from_coro(self._download(request, callbacks))
+        except Exception as error:
+            call_later(0, callbacks.ended, error, 0, 0)  # the engine may begin another one only after that
+        return result
+
+    async def _download(self, request: Request, callbacks: Callbacks) -> None:
+        try:
+            response = await self._handler.download(request, callbacks.sent, callbacks.is_unwanted)
+        except Exception as error:
+            callbacks.ended(error, 0, 0)
+        else:
+            callbacks.ended(response, 0, len(response.body))
+
+    def _ended(
+        self,
+        request: Request,
+        result: Deferred[Response | Request],
+        outcome: Response | Exception,
+        sent_bytes: int,
+        received_bytes: int,
+    ) -> None:
+        if self._stats is not None:
+            self._count(self._stats, request, outcome, sent_bytes, received_bytes)
+        if isinstance(outcome, Response):
+            if outcome.certificate is not None:
+                self.certificate_received(outcome)
+            self._tell(signals.response_downloaded, request, response=outcome)
+        self._tell(signals.request_left_downloader, request)
+        if isinstance(outcome, Response):
+            try:
+                outcome = self._redirects.process_response(request, outcome)
+                outcome = self._content_types.process_response(request, outcome)
+            except Exception as error:
+                outcome = error
+            else:
+                if RENDER in request.meta and self._rendering is not None:
+                    rendered = deferred_from_coro(self._rendering.process_response(request, outcome))
+                    rendered.addBoth(self._leave, request, result)
+                    return
+        self._leave(Failure(outcome) if isinstance(outcome, Exception) else outcome, request, result)  # type: ignore[no-untyped-call]
+
+    def _leave(self, outcome: Response | Failure, request: Request, result: Deferred[Response | Request]) -> None:
+        self._active.remove(request)
+        result.callback(outcome)  # a failure calls the errbacks
+
+    def _tell(self, signal: object, request: Request, **more: Any) -> None:
+        if signal in heard_signals(self._crawler):
+            self._crawler.signals.send_catch_log(signal, request=request, spider=self._crawler.spider, **more)
+
+    def _count(
+        self,
+        stats: DownloaderStats,
+        request: Request,
+        outcome: Response | Exception,
+        sent_bytes: int,
+        received_bytes: int,
+    ) -> None:
+        """Count as *stats* would, but the bytes of the connection, instead of texts that are made to be counted."""
+        count = stats.stats.inc_value
+        count("downloader/request_count")
+        count(f"downloader/request_method_count/{request.method}")
+        count("downloader/request_bytes", sent_bytes)
+        if isinstance(outcome, Response):
+            count("downloader/response_count")
+            count(f"downloader/response_status_count/{outcome.status}")
+            count("downloader/response_bytes", received_bytes)
+        else:
+            stats.process_exception(request, outcome)

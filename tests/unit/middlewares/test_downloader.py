@@ -1,0 +1,54 @@
+"""Pages of missions take the short way unless something of a user has to see them."""
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.middlewares.downloader import Downloader
+from crawlers.spiders.sitegraph import SiteGraphSpider
+
+
+class Mine:
+    def process_request(self, request):
+        return None
+
+
+OF_USERS = {
+    "middleware": {"DOWNLOADER_MIDDLEWARES": {Mine: 100}},
+    "cookies": {"COOKIES_ENABLED": True},
+    "credentials": {"HTTPAUTH_USER": "me", "HTTPAUTH_DOMAIN": None},
+    "cache": {"HTTPCACHE_ENABLED": True},
+    "client": {"HTTP_CLIENT": "twisted"},
+    "delay": {"DOWNLOAD_DELAY": 0.5},
+    "throttle": {"AUTOTHROTTLE_ENABLED": True},
+    "limit": {"CONCURRENT_REQUESTS_PER_DOMAIN": 1},
+    "slots": {"DOWNLOAD_SLOTS": {"a.test": {"delay": 1}}},
+}
+
+
+def short_way(settings):
+    """Return the short way of a crawl with our own settings and these."""
+    both = Settings()
+    both.setmodule(defaults)
+    both.setdict({"TWISTED_REACTOR_ENABLED": False, **settings}, "cmdline")
+    crawler = Crawler(SiteGraphSpider, both)
+    crawler.spider = crawler._create_spider(hosts="http://a.test")
+    crawler._apply_settings()
+    return Downloader(crawler).short_way
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    for variable in ("http_proxy", "https_proxy"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.mark.parametrize("name", [None, *OF_USERS])
+def test_short_way_is_taken_unless_something_of_a_user_is_on_the_long_one(name):
+    assert (short_way(OF_USERS.get(name, {})) is not None) is (name is None)
+
+
+def test_proxy_of_the_environment_is_on_the_long_way(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:3128")
+    assert short_way({}) is None
