@@ -206,13 +206,12 @@ def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
 
 def check_link_prior(order: str, settings: BaseSettings) -> None:
     """Raise `ConfigError` if the command gives LINK_PRIOR, but *order* does not learn from links."""
-    from crawlers.inputs.link_prior_file import LINK_PRIOR
     from crawlers.inputs.rule_settings import order_names
     from crawlers.ranking.page_orders import LEARNING
 
-    if order not in LEARNING and _is_given(LINK_PRIOR, settings) and order in order_names():
+    if order not in LEARNING and _is_given("LINK_PRIOR", settings) and order in order_names():
         raise ConfigError(
-            f"{LINK_PRIOR} has no effect here; it is for ORDER=learnt of scrapy crawl extlinks, and here "
+            f"LINK_PRIOR has no effect here; it is for ORDER=learnt of scrapy crawl extlinks, and here "
             f"ORDER={order}: leave it out"
         )
 

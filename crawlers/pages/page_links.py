@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.items import LinkPlace, Target
-from crawlers.ranking.link_features import TEXT_CHARS
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 ANCESTORS = 6  # of a link that make its path; those of a list have three or four
 ID_CHARS = 30
+CLASS_CHARS = 300  # in which the first class is looked for
 # Elements whose ids name parts of a page; those of others are often different on each page.
 PARTS = frozenset({"div", "nav", "section", "table", "ul", "aside"})
 _ENDS = frozenset({"body", "html", None})
@@ -97,5 +97,5 @@ def path(parent: LexborNode) -> str:
 
 
 def _first_class(node: LexborNode) -> str:
-    classes = (node.attributes.get("class") or "")[:TEXT_CHARS].split()
+    classes = (node.attributes.get("class") or "")[:CLASS_CHARS].split()
     return f".{classes[0]}" if classes else ""

@@ -12,7 +12,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import StoreError
-from crawlers.ranking.link_features import TABLE_SIZE
 from crawlers.store.reading.crawl_settings import record, setting_of
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 def read_features(text: str, store: str) -> Features:
     """Return the features that *text* stores; raises `StoreError`, with the name of the *store*, if it is damaged."""
+    from crawlers.ranking.link_features import TABLE_SIZE
     from crawlers.ranking.link_table import features_of  # with numpy; only orders that learn have features
 
     try:
