@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import scrapy
 from scrapy import signals
+from scrapy.exceptions import NotConfigured
 
 from crawlers import __version__
 from crawlers.errors import CrawlersError
@@ -55,6 +56,8 @@ class Warc:
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
         path = settings.get("WARC_FILE")
+        if not path:  # the add-on that leaves this extension out was replaced by one of the user
+            raise NotConfigured("WARC_FILE")
         check_warc("WARC_FILE")
         check_setting_file("WARC_FILE", path)
         about = {

@@ -47,6 +47,7 @@ PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
 LIST_FIELDS = ("links", "cross_site_links", "external", "bad")  # likewise, but no format of tables can hold them
 TABLE_FORMATS = frozenset({"csv"})
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
+COMPONENTS = "crawlers.extensions.default_components.DefaultComponents"  # the add-on that chooses them
 HOSTS_FILE = "hosts.txt"  # of the folder where a crawl is started, if it is given no sites
 NAME_SITES = f"list them in {HOSTS_FILE} in this folder, or name them or a file with -a hosts=example.org"
 
@@ -74,6 +75,9 @@ class SiteSpider(Spider):
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
         super().update_settings(settings)
+        # The settings of users replace this one as a whole, and nothing else would add the components of the mission.
+        addons = {COMPONENTS: 0} | settings.getdict("ADDONS")
+        settings.set("ADDONS", addons, priority=(settings.getpriority("ADDONS") or 0) + 1)
         feeds = {
             uri: {**cls.feed_options(settings, given.get("format", "")), **given}
             for uri, given in settings.getdict("FEEDS").items()

@@ -14,7 +14,7 @@ from crawlers.errors import ConfigError
 from crawlers.frontier.values import Lease
 from crawlers.items import LEASE
 from crawlers.pages.response import LARGE_BYTES
-from crawlers.spiders.base import LIST_FIELDS, PAGE_FIELDS, link_tags, read_hosts
+from crawlers.spiders.base import COMPONENTS, LIST_FIELDS, PAGE_FIELDS, link_tags, read_hosts
 from crawlers.spiders.sitegraph import SiteGraphSpider
 from crawlers.store.reader_threads import ReaderThreads
 from tests.support.opened_crawl import crawler_of
@@ -329,3 +329,9 @@ def test_mission_with_the_scheduler_of_scrapy_is_refused(tmp_path):
         "Error: SCHEDULER=scrapy.core.scheduler.Scheduler: scrapy crawl sitegraph needs that of this project; remove "
         "the setting"
     ]
+
+
+def test_add_ons_of_users_leave_that_which_chooses_components():
+    settings = Settings({"ADDONS": '{"mine.AddOn": 5}'})
+    SiteGraphSpider.update_settings(settings)
+    assert settings.getdict("ADDONS") == {"mine.AddOn": 5, COMPONENTS: 0}
