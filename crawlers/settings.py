@@ -23,6 +23,7 @@ EXTENSIONS = {
     "crawlers.extensions.crawl_owner.CrawlOwner": 0,
     "crawlers.downloader.address_filter.AddressFilter": 0,
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
+    "crawlers.extensions.run_stats.RunStats": 0,
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.extensions.crawl_owner.Rounds": 0,
     "crawlers.downloader.browser.Browser": 0,

@@ -46,6 +46,7 @@ _RENDERING = frozenset({"crawlers.downloader.browser.Browser", "crawlers.middlew
 _OF_PLAIN_SPIDERS = frozenset(
     {
         "crawlers.middlewares.callbacks.CallbackMiddleware",
+        "scrapy.extensions.corestats.CoreStats",
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
         "scrapy.downloadermiddlewares.retry.RetryMiddleware",
         "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.errors import StoreError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.items import Page
+from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -17,20 +18,23 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlers.crawl.page_recording import PageRecording
-    from crawlers.extensions.crawl_owner import CrawlOwner
 
 
 class StorePipeline:
     """Other items pass through."""
 
-    def __init__(self, owner: CrawlOwner) -> None:
-        self._owner = owner
+    def __init__(self, crawler: Crawler) -> None:
+        self._owner = owner_of(crawler)
+        self._counts = isinstance(crawler.spider, SiteSpider)  # in place of `CoreStats`
+        self._stats = crawler.stats
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(owner_of(crawler))
+        return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
+        if self._counts:
+            self._stats.inc_value("item_scraped_count")
         if not isinstance(item, Page):
             return item
         recording = self._owner.crawl.recording

@@ -26,7 +26,8 @@ def page_request(lease: Lease, failed: Callable[..., Any], retries: RetryPolicy,
 
     *failed* is its errback.
     """
-    request = Request(lease.url, errback=failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
+    meta = {LEASE: lease, "verbatim_url": True, **PLAIN}  # the URL is in its final form, which Scrapy's differs from
+    request = Request(lease.url, errback=failed, dont_filter=True, meta=meta)
     if is_rendered:
         request.meta[RENDER] = True
     if lease.attempts:

@@ -70,6 +70,7 @@ class SiteSpider(Spider):
     _reader: ResponseReader
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks per response
+        "WARN_ON_GENERATOR_RETURN_VALUE": False,  # it reads the source of each callback
     }
 
     @classmethod
