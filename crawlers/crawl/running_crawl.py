@@ -297,15 +297,14 @@ class Crawl:
                     self._put_off(lease, now, Wait.SITEMAP if is_sitemap else Wait.ROBOTS)
                     self._rests = self._rests and not is_sitemap
                     return needed
-            reason = self.policy.reason_to_skip(lease)
-            if reason is None and (look_up := self.sites.look_up(lease)) is not None:
-                self._look_up(lease, look_up)
+            verdict = self.policy.reason_to_skip(lease) or self.sites.verdict(lease)
+            if isinstance(verdict, str):
+                self.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=verdict))
+            elif verdict is not None:
+                self._look_up(lease, verdict)
                 if self._is_looking_up:
                     return None
                 continue
-            reason = reason or self.sites.reason_against(lease)
-            if reason is not None:
-                self.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
             elif self._is_foreign or self.trials.admits(lease.site_id, in_flight):
                 self.trials.record_request(lease.site_id, lease.id)
                 self._rests = False

@@ -147,6 +147,7 @@ class CrawlSession:
                 with self.database.read() as connection:
                     make_order = partial(make_order, stored_link_prior(connection, self.row.id))
             order = self.order = make_order()
+            self.goes_by_level = order.finishes_each_priority  # all pages of a level are read before the next begins
             # Then the pages of a site do not depend on others, and nothing more happens to those that were read.
             self._are_separate = mission.scope is None or self.order.scores is None
             self._has_grown = self.row.has_grown
@@ -282,11 +283,6 @@ class CrawlSession:
     def site_ids(self) -> list[int]:
         """Return the numbers of all sites of the crawl, in order, whichever worker holds them."""
         return open_site_ids(self.database, self.row.id)
-
-    @property
-    def goes_by_level(self) -> bool:
-        """Whether all pages of a level are read before the next begins."""
-        return self.order.finishes_each_priority
 
     @property
     def leaves_levels_too_deep(self) -> bool:

@@ -387,33 +387,29 @@ class SitePolicies:
 
     # Traps ------------------------------------------------------------------------------------------
 
-    def look_up(self, lease: Lease) -> Callable[[], Callable[[], None]] | None:
-        """Return a query of the store that `reason_against` depends on; None: it has all that it needs.
+    def verdict(self, lease: Lease) -> str | Callable[[], Callable[[], None]] | None:
+        """Return why the leased URL must not be fetched after all; None if it may be.
 
-        Any thread may call it before *lease* ends. It returns a function that takes up what was found.
+        If that depends on the store, a query of it is returned instead. Any thread may call it before *lease* ends; it
+        returns a function that takes up what was found, after which this is to be asked again.
         """
         site_id, address = lease.site_id, self._address_of(lease)
-        if self.obeys_robots and self._lacks_rules(address):
-            return partial(self._read_rules, address)
-        if not self._watches_traps or lease.is_revisit:
+        if self.obeys_robots:
+            if self._lacks_rules(address):
+                return partial(self._read_rules, address)
+            if (reason := self.robots_against(address, lease.url)) is not None:
+                return reason
+        if not self._watches_traps or lease.is_revisit:  # a page that was fetched before was not a trap
             return None
         if site_id not in self._watches and self._stored_pages(site_id) is not None:
             return partial(self._read_watch, site_id)
         watch = self._watch(site_id)
-        is_known = lease.id in self._finders or lease.id in self._named_on(site_id, lease.level - 1)
-        if is_known or watch.verdict(lease.url, self._stage(site_id, lease.level)) is None:
+        reason = watch.verdict(lease.url, self._stage(site_id, lease.level))
+        if reason is None:
             return None
-        return partial(self._read_finder, lease, watch)
-
-    def reason_against(self, lease: Lease) -> str | None:
-        """Return why the leased URL must not be fetched after all, or None; before that, all must be looked up."""
-        if (reason := self.robots_against(self._address_of(lease), lease.url)) is not None:
-            return reason
-        if not self._watches_traps or lease.is_revisit:  # a page that was fetched before was not a trap
-            return None
-        watch = self._watch(lease.site_id)
-        reason = watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
-        return None if reason is None or self._is_named_elsewhere(lease, watch) else reason
+        if lease.id not in self._finders and lease.id not in self._named_on(site_id, lease.level - 1):
+            return partial(self._read_finder, lease, watch)
+        return None if self._is_named_elsewhere(lease, watch) else reason
 
     def _is_named_elsewhere(self, lease: Lease, watch: TrapWatch) -> bool:
         """Return whether a sitemap, or a page that does not belong to a trap itself, names a URL of a trap."""

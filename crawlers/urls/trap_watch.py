@@ -223,6 +223,8 @@ class TrapWatch:
     def verdict(self, url: str, level: int) -> str | None:
         """Return the reason why *url*, about to be fetched at *level*, belongs to an endless part, or None."""
         self._advance(level)
+        if not self._endless and not self._suspects:  # as on most sites
+            return None
         pattern = self._among(url, self._endless)
         if pattern is not None:
             return self._endless[pattern]

@@ -76,6 +76,11 @@ class HeapQueue:
     def first(self) -> tuple[float, int] | None:
         """The priority and id of the best page; None if it must be read from the store."""
         heap = self._heap
+        if self._scores is None:  # an entry that was replaced has another item
+            entries = self._entries
+            while heap and ((entry := entries.get(heap[0][1])) is None or entry.priority != heap[0][0]):
+                heapq.heappop(heap)
+            return heap[0] if heap else None
         while heap:
             priority, page = heap[0]
             if not self._waits(page) or (now := self._priority(page)) < priority:

@@ -65,6 +65,9 @@ def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
         sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
     for number in (1, 2, 3, 3):
         sites.record_robots(number, 200, text)
-    leases = [SimpleNamespace(site_id=number, url="http://a.example/a") for number in (3, 2, 1, 3)]
-    assert [sites.reason_against(lease) for lease in leases] == ["robots_disallows"] * 4
+    for number in (3, 2, 1, 3):
+        lease = SimpleNamespace(site_id=number, url="http://a.example/a")
+        while callable(verdict := sites.verdict(lease)):
+            verdict()()
+        assert verdict == "robots_disallows"
     assert loaded == [1, 3]

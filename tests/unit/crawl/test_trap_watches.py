@@ -69,9 +69,9 @@ def lease(site_id, number=0, level=1):
 
 
 def reason_against(sites, lease):
-    while (look_up := sites.look_up(lease)) is not None:
-        look_up()()
-    return sites.reason_against(lease)
+    while callable(verdict := sites.verdict(lease)):
+        verdict()()
+    return verdict
 
 
 def show(sites, site_id, pages, level=1):
