@@ -115,5 +115,5 @@ class PageRecording:
             self.session.worker.ended += 1
         if self.session.frontier.is_drained(lease.site_id):
             self.sites.release_watch(lease.site_id)
-        self.stats.count_page(lease, page, new, now)
+        self.stats.count_page(lease, page, new, now, is_reported=decision.is_reported)
         return page

@@ -279,18 +279,10 @@ class SitePolicies:
             page = replace(page, state=State.REFUSED, reason=reason, moved_to=None)
         outside = [(target, count) for target, count in links if not self._is_known(target.site)]
         external = [(ExternalLink(to.url, to.key, to.site, "", "", "", "", ""), count) for to, count in outside]
-        analysis = page.analysis
-        if analysis is not None:
-            left_out = {target.key for target, _ in outside}
-            analysis = analysis._replace(
-                link_values={key: value for key, value in analysis.link_values.items() if key not in left_out},
-                link_texts=[text for text in analysis.link_texts if text.key not in left_out],
-            )
         return replace(
             page,
             cross_site_links=[(target, count) for target, count in links if self._is_known(target.site)],
             external=[*page.external, *external],
-            analysis=analysis,
         )
 
     # robots.txt -------------------------------------------------------------------------------------

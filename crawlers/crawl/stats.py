@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawlers.items import ANNOUNCERS, Page, State
+from crawlers.items import Page, State
 from crawlers.pages.error_classes import error_class
 from crawlers.reasons import Reason, code_of, sentence
 
@@ -37,8 +37,8 @@ class CrawlStats:
         self._count_error(page)
         self.logs.write(page, now, is_error=True, reason=f"{sentence(page.reason)}; will be retried")
 
-    def count_page(self, lease: Lease, page: Page, new: int, now: float) -> None:
-        """Count a *page* whose *lease* has ended, with its number of *new* URLs."""
+    def count_page(self, lease: Lease, page: Page, new: int, now: float, *, is_reported: bool = False) -> None:
+        """Count a *page* whose *lease* has ended, with its number of *new* URLs; the mission may have *reported* it."""
         if page.is_unchanged:
             self.inc_value("pages/not_modified")
         else:
@@ -55,8 +55,7 @@ class CrawlStats:
             self.inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
             self.logs.write(page, now, is_error=page.state in UNAVAILABLE)
-        is_feed = page.news is not None and page.news.kind in ANNOUNCERS  # whose policy logs details
-        if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_feed:
+        if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_reported:
             logger.warning("%s is not available: %s", page.url, sentence(page.reason))
 
     def _count_error(self, page: Page) -> None:

@@ -16,7 +16,7 @@ from crawlers.reasons import Reason
 from crawlers.store.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
 from crawlers.store.schema.score_tables import LinkChangeRow, LinkTextRow
 from crawlers.store.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
-from crawlers.store.writing.page_rows import add_analysis_rows, add_page_rows
+from crawlers.store.writing.page_rows import add_link_texts, add_page_rows
 from crawlers.urls.resolution import variant_rank
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Acknowledgements:
         Links to sites of others are added to *sent*.
         """
         page, slots = decision.page, decision.slots
-        origin = Origin(lease.level + 1, 0, lease.id, slots=slots, places=page.link_places)
+        origin = Origin(lease.level + 1, 0, lease.id, slots=slots, places=decision.links.places)
         links: dict[int, int] = {}
         new = 0
         by_site: dict[str, list[tuple[Target, int]]] = {}
@@ -185,9 +185,9 @@ class Acknowledgements:
         worth: Mapping[int, float] = links
         values: Mapping[int, float] = {}
         contexts: dict[int, list[int]] = {}
-        if page.analysis is not None:
-            contexts = add_analysis_rows(changes, page, page.analysis, ids)
-            values = page.analysis.link_values
+        if decision.links.values is not None:
+            contexts = add_link_texts(changes, page.id, decision.links.texts, ids, others)
+            values = decision.links.values
             worth = _worth(links, ids, values)
         elif page.anchors is not None:
             self._add_anchors(page, page.anchors, ids, changes)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from crawlers.frontier.url_cache import UrlCache
-    from crawlers.items import LinkPlace, Page, QueueSlot, Target
+    from crawlers.items import LinkPlace, LinkText, Page, QueueSlot, Target
     from crawlers.ranking.link_table import Features
     from crawlers.ranking.page_orders import Shares
 
@@ -171,6 +171,17 @@ class Reward(NamedTuple):
 NO_REWARD = Reward()
 
 
+class LinkFacts(NamedTuple):
+    """What a mission knows of the links of a page, by key."""
+
+    places: Mapping[int, LinkPlace] = MappingProxyType({})  # what the page shows of them, if the order learns
+    values: Mapping[int, float] | None = None  # in [0, 1], for orders with scores; None: all are worth the same
+    texts: Sequence[LinkText] = ()  # which are stored
+
+
+NO_FACTS = LinkFacts()
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The decision of a mission about a fetched page."""
@@ -178,7 +189,9 @@ class Decision:
     page: Page  # as it is to be stored
     # Under an order with slots, by key: those of its links that are new; known ones that still wait are moved there.
     slots: Mapping[int, QueueSlot] = field(default_factory=dict)
+    links: LinkFacts = NO_FACTS
     reward: Reward = NO_REWARD
+    is_reported: bool = False  # the mission says itself what is wrong with the page
     revisit_at: float | None = None  # None: no scheduled revisit
     records_changes: bool = True  # keep the differences to the previous visit; of polls only new links matter
     changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, committed with the page

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.items import LinkPlace, Target
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from crawlers.errors import BadUrl
+    from crawlers.items import Page
     from crawlers.pages.html import ParsedPage
 
 ANCESTORS = 6  # of a link that make its path; those of a list have three or four
@@ -30,6 +32,8 @@ T = TypeVar("T")
 
 class _LinksByKey(Mapping[int, T]):
     """*targets* are by raw href."""
+
+    in_feeds = None  # as facts of a page
 
     def __init__(self, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
         self._parsed = parsed
@@ -99,3 +103,8 @@ def path(parent: LexborNode) -> str:
 def _first_class(node: LexborNode) -> str:
     classes = (node.attributes.get("class") or "")[:CLASS_CHARS].split()
     return f".{classes[0]}" if classes else ""
+
+
+def with_places(page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:
+    """Return *page* with the places of its links as facts: the `analysis` of missions whose orders learn from links."""
+    return replace(page, facts=PageLinkPlaces(parsed, targets))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.errors import BadUrl
 from crawlers.items import REDIRECT, BadLink, ExternalLink, Page, State, Target
 from crawlers.pages.html import ParsedPage, parse_page
-from crawlers.pages.page_links import PageAnchors, PageLinkPlaces
+from crawlers.pages.page_links import PageAnchors
 from crawlers.pages.retries import REST_STATUSES, retry_after_s
 from crawlers.reasons import Reason, code_of
 from crawlers.urls.keys import content_hash
@@ -50,7 +50,7 @@ class WebResponse:
 class ResponseReader:
     """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *places* pages know the places of their links, with *anchors* their texts. Links to
+    With *anchors* pages know the texts of their links. Links to
     other sites in *scope* are not external. *analysis* returns each page with the results of an analysis; it receives
     the page, its parsed document, the targets of its links by their raw text, and its text.
     """
@@ -58,7 +58,6 @@ class ResponseReader:
     resolver: LinkResolver
     tags: frozenset[str]
     types: frozenset[str]
-    places: bool = False
     anchors: bool = False
     scope: Scope | None = None
     analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], Page] | None = None
@@ -130,7 +129,6 @@ class ResponseReader:
             canonical=without_credentials(parsed.canonical)[:2000],
             content_hash=content_hash(response.body),
             content_signature=content_signature(text, [response.url, *parsed.hrefs]),
-            link_places=PageLinkPlaces(parsed, targets) if self.places else {},
             anchors=PageAnchors(parsed, targets) if self.anchors else None,
             reason=_reason(response, parsed),
             is_indexable=_may_be_indexed(response, parsed) and _is_canonical(parsed, targets, own[""]),

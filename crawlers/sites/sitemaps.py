@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from crawlers.errors import BadUrl
-from crawlers.items import SITEMAP
 from crawlers.reasons import Reason
 from crawlers.sites.feed_items import MAX_ITEMS
 from crawlers.urls.resolution import check_web, join
@@ -30,6 +29,7 @@ _VALUES = frozenset(
         ("news", "publication_date"), ("news", "title"), ("publication", "language"),
     ]
 )  # fmt: skip
+SITEMAP = "sitemap"  # the kind of one that is neither an index nor of news
 MAX_SITEMAPS = 1000
 _SITEMAP = re.compile(r"^[ \t\ufeff]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.I | re.M)
 _TEXT = re.compile(rb"\s*https?://", re.I)

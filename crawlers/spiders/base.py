@@ -61,6 +61,7 @@ class SiteSpider(Spider):
     can_be_shared = False  # whether several workers can work on one crawl
     revisits = False  # whether an order may fetch pages again
     read_types: tuple[str, ...] = ()  # parts of content types whose bodies are read besides pages
+    reads_in_order = False  # whether what a page says depends on those that were read before
     reads_sitemaps = False  # whether sitemaps are compared with pages, with SITEMAPS_ENABLED
     components: Mapping[str, Mapping[str, int]] = MappingProxyType({})  # that other missions don't need, by setting
     hosts: str | None = None
@@ -139,14 +140,12 @@ class SiteSpider(Spider):
         from crawlers.inputs.url_settings import normalization
         from crawlers.options.of_outputs import BROKEN_LINKS
         from crawlers.pages.response import ResponseReader
-        from crawlers.ranking.page_orders import LEARNING
         from crawlers.urls.link_resolver import LinkResolver
 
         return ResponseReader(
             LinkResolver(normalization(settings), addresses=self.addresses, across_sites=self.scope is not None),
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
-            places=settings.get("ORDER") in LEARNING,
             anchors=BROKEN_LINKS in settings.getlist("RESULT_TABLES"),
             scope=self.scope,
             **more,
@@ -171,7 +170,7 @@ class SiteSpider(Spider):
         assert response.request is not None
         lease = response.request.meta[LEASE]
         found = (self.web_response(response), lease.id, lease.level, time.time())
-        if len(response.body) < LARGE_BYTES or self._reader.analysis is not None:  # which learns from page to page
+        if len(response.body) < LARGE_BYTES or self.reads_in_order:
             return [self._reader.read(*found)]
         return self._read_large(partial(self._reader.for_thread().read, *found))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
 from crawlers.spiders.base import HOSTS_FILE, NAME_SITES, SiteSpider, read_hosts
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.items import SiteLimits
+    from crawlers.pages.response import ResponseReader
 
 
 class ExtLinksSpider(SiteSpider):
@@ -37,6 +38,12 @@ class ExtLinksSpider(SiteSpider):
         from crawlers.ranking.page_orders import REWARDS
 
         return replace(super().crawl_spec(), gives={REWARDS: True}, has_rewards=True)
+
+    def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
+        from crawlers.pages.page_links import with_places
+        from crawlers.ranking.page_orders import LEARNING
+
+        return super().reader(settings, analysis=with_places if settings.get("ORDER") in LEARNING else None, **more)
 
     def crawl_policy(self, session: CrawlSession) -> CrawlPolicy:
         from crawlers.missions.extlinks.rewards import rewards_of

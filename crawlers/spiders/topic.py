@@ -36,6 +36,7 @@ class TopicSpider(SiteSpider):
 
     name = "topic"
     can_be_shared = True
+    reads_in_order = True
     arguments = ("topic",)
     components = {  # noqa: RUF012 - as declared
         "ITEM_PIPELINES": {"crawlers.missions.topic.edge.topic_results.TopicPipeline": 970}
@@ -47,7 +48,11 @@ class TopicSpider(SiteSpider):
         "ORDER": "topic",
         "GRAPH_FORMATS": [],  # a topic has one graph of all sites, see pipelines.topic
         "RESULT_TABLES": [],
-        "FEED_EXPORT_FIELDS": ["url", "title", "similarity", "level", "state", "status", "reason"],
+        "FEED_EXPORT_FIELDS": {
+            **{name: name for name in ("url", "title")},
+            "facts": "similarity",
+            **{name: name for name in ("level", "state", "status", "reason")},
+        },
     }
     _spec: TopicSpec
     _opened: tuple[TopicPolicy, CrawlControl] | None = None  # None: the crawl could not begin

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.bandits.best_site import Best
 from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.values import Candidate
-from crawlers.items import LinkPlace, PageAnalysis, State
+from crawlers.frontier.values import Candidate, LinkFacts
+from crawlers.items import LinkPlace, State
 from crawlers.missions.topic.topic_orders import by_relevance
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.link_table import features_of
@@ -93,12 +93,11 @@ class Crawl(RandomCrawl):
             self.acknowledge(lease, State.MOVED, moved_to=targets[others[0]])
             return
         more = linked(lease, targets.values())
-        more["link_places"] = {
-            one.key: LinkPlace(f"ul/{int(to[2:]) % 3}", "", f"to {to}") for to, one in targets.items()
-        }
+        places = {one.key: LinkPlace(f"ul/{int(to[2:]) % 3}", "", f"to {to}") for to, one in targets.items()}
+        values = None
         if self._way.links_sites:
             values = {one.key: web.choice([0.0, 0.0, 0.2, 0.7]) for one in targets.values()}
-            more["analysis"] = PageAnalysis({}, values, [])
+        more["known"] = LinkFacts(places, values)
         self.acknowledge(lease, reward=len(path) % 3 * web.choice(self._way.rewards) / 2, **more)
 
 
@@ -168,8 +167,8 @@ class Accidents(RandomCrawl):
             found = {one.key: one for one in (target_on(rng.choice(sites), path) for path in paths)}
             places = dict.fromkeys(found, LinkPlace("ul/li", "ul/li", "a page"))
             values = {key: rng.choice([0.0, 0.0, 0.2, 0.7]) for key in found}
-            analysis = PageAnalysis({}, values, []) if self._way.links_sites else None
-            more = linked(lease, found.values()) | {"link_places": places, "analysis": analysis}
+            known = LinkFacts(places, values if self._way.links_sites else None)
+            more = linked(lease, found.values()) | {"known": known}
             self.acknowledge(lease, reward=rng.choice(self._way.rewards), **more)
         else:
             self.frontier.release(lease, self.now)

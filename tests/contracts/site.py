@@ -1,6 +1,6 @@
 """One open site of a frontier, with short names for frequent actions of the contract's tests."""
 
-from crawlers.frontier.values import Candidate, Decision, Reward
+from crawlers.frontier.values import NO_FACTS, Candidate, Decision, Reward
 from crawlers.items import Page, State
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.resolution import resolve
@@ -13,10 +13,10 @@ def target_on(site_id, path):
     return resolve(f"http://host{site_id}.test/", f"http://host{site_id}.test{path}")
 
 
-def acknowledge(frontier, lease, state=State.DONE, now=NOW, *, reward=0.0, **page):
-    """End *lease*; *page* are further fields of the page."""
+def acknowledge(frontier, lease, state=State.DONE, now=NOW, *, reward=0.0, known=NO_FACTS, **page):
+    """End *lease*; *known* is what the mission knows of the links, *page* are further fields of the page."""
     result = Page(lease.id, lease.url, lease.level, state, **page)
-    return frontier.acknowledge(lease, Decision(result, reward=Reward(reward)), now)
+    return frontier.acknowledge(lease, Decision(result, links=known, reward=Reward(reward)), now)
 
 
 class Site:

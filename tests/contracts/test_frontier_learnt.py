@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.values import Candidate
-from crawlers.items import LinkPlace, PageAnalysis, State
+from crawlers.frontier.values import Candidate, LinkFacts
+from crawlers.items import LinkPlace, State
 from crawlers.missions.topic.link_relevance import LinkRelevance
 from crawlers.ranking.link_features import feature_id
 from crawlers.ranking.link_table import features_of
@@ -39,8 +39,7 @@ class LearntSite(Site):
             for link, target in found.items()
         }
         places = {target.key: place(link) for link, target in found.items()}
-        analysis = PageAnalysis({}, worth, [])
-        self.end(lease, State.DONE, *links, reward=reward, link_places=places, analysis=analysis)
+        self.end(lease, State.DONE, *links, reward=reward, known=LinkFacts(places, worth))
 
     def begin(self, *links):
         self.add("/")

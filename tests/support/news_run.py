@@ -8,12 +8,13 @@ from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
-from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
+from crawlers.items import Page, State
 from crawlers.missions.news.articles import ArticlePolicy
 from crawlers.missions.news.dedup.document_copies import DocumentKeys, Duplicates
 from crawlers.missions.news.feeds.announcements import Announcements
 from crawlers.missions.news.feeds.feed_registry import FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
+from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News
 from crawlers.missions.news.news_policy import NewsPolicy
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.missions.news.plan.news_orders import by_fit
@@ -137,7 +138,7 @@ class Crawl:
             lease.level,
             state,
             more.pop("status", 200),
-            news=more.pop("news", None) or News(self.policy.kind(lease)),
+            facts=more.pop("news", None) or News(self.policy.kind(lease)),
             content_hash=f"{lease.id} {now}".encode(),
             links=[(target(link), 1) for link in links],
             **more,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.frontier.values import NO_REWARD, Decision, Reward
+from crawlers.frontier.values import NO_REWARD, Decision, LinkFacts, Reward
 from crawlers.items import Page, State
+from crawlers.pages.page_links import PageLinkPlaces
 from crawlers.store.writing.pulls import counted
 from crawlers.store.writing.uncommitted import Uncommitted
 
@@ -54,7 +55,8 @@ class Rewards(CrawlPolicy):
             self._paid.old.pop(site_id, None)
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
-        return Decision(page, reward=self.of(lease.site_id, page))
+        places = page.facts if isinstance(page.facts, PageLinkPlaces) else {}
+        return Decision(page, links=LinkFacts(places), reward=self.of(lease.site_id, page))
 
     def of(self, site_id: int, page: Page) -> Reward:
         """Return the reward of *page*. The caller must submit its keys, which count as rewarded now."""

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import BadUrl
-from crawlers.items import CHANGED, DUPLICATE, NEW, CopyReason
 from crawlers.missions.news.dedup.document_fingerprints import domain_of, url_key128
+from crawlers.missions.news.news_items import CHANGED, DUPLICATE, NEW, CopyReason, news_of
 from crawlers.missions.news.stored.documents import add_document, earliest_announcement, stored_document
 from crawlers.missions.news.urls.url_tokens import look_alike, target_of_url
 from crawlers.reasons import Reason
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from crawlers.frontier.values import Lease
-    from crawlers.items import News, Page, Target
+    from crawlers.items import Page, Target
     from crawlers.missions.news.dedup.document_copies import Duplicates, Snapshot, StoredCopies
+    from crawlers.missions.news.news_items import News
     from crawlers.missions.news.stored.news_tables import DocumentRow
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.store.database import Database
@@ -124,7 +125,7 @@ class ArticlePolicy:
 
     def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
         """Return the query for `judge`; None if the page has no article."""
-        news = page.news
+        news = news_of(page)
         if news is None or news.fingerprint is None:
             return None
         query = self._duplicates.query(lease.id, news.fingerprint, page.content_hash)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.items import FEED, SITEMAP
 from crawlers.missions.news.articles import ArticlePolicy
 from crawlers.missions.news.dedup.document_copies import Duplicates
 from crawlers.missions.news.feeds.announcements import Announcements
 from crawlers.missions.news.feeds.feed_registry import FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
+from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.news_policy import NewsPolicy
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.missions.news.plan.poll_plan import PollPlan

@@ -12,8 +12,9 @@ from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.values import Decision
-from crawlers.items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, QueueSlot, State
+from crawlers.items import QueueSlot, State
 from crawlers.missions.news.article.article_labels import ALTERNATE_URL, SURE
+from crawlers.missions.news.news_items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, news_of
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.plan.next_visits import NO_LINKS, LinkSlots, NextVisits
 from crawlers.missions.news.stored.news_tables import PageLabelRow
@@ -223,7 +224,7 @@ class NewsPolicy(CrawlPolicy):
             return Decision(page, changes=changes)  # the frontier requests that variant instead
         self._requeue.add_site(lease.site_id, site_of(lease.url))
         self._requeue.step(lease.site_id, changes, now)
-        news = page.news or News(self.kind(lease))
+        news = news_of(page) or News(self.kind(lease))
         announced = self._announced_by(lease, page)
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
         new = self._announcements.new_of(announced, items)
@@ -251,7 +252,7 @@ class NewsPolicy(CrawlPolicy):
                 self._requeue.changed(rule_domain(site), changes)
         if odds is not None:
             changes.add(PageLabelRow(lease.id, lease.site_id, odds, now, articles))
-        page, slots = replace(page, news=news), found.slots
+        page, slots = replace(page, facts=news), found.slots
         is_poll, revisit_at = False, None
         if has_moved := self._visits.has_moved(lease, page):
             slots = self._visits.follow_redirect(lease, page, news, changes, now)
@@ -267,13 +268,16 @@ class NewsPolicy(CrawlPolicy):
         self._warn_of_feed(lease, page, news)
         self._polls.warn(now)
         self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
-        return Decision(page, slots, revisit_at=revisit_at, records_changes=not is_poll, changes=changes)
+        is_reported = news.kind in ANNOUNCERS  # by the warnings above
+        decision = Decision(page, slots, is_reported=is_reported, revisit_at=revisit_at, changes=changes)
+        return replace(decision, records_changes=not is_poll)
 
     def _announced_by(self, lease: Lease, page: Page) -> Sequence[Announced]:
         """Return the items of a feed; or the target of an announced page that redirects."""
         if page.state is State.MOVED and page.moved_to is not None and self.is_announced(lease):
             return [Announced(page.moved_to, None, "")]
-        return page.news.items if page.news is not None else ()
+        news = news_of(page)
+        return news.items if news is not None else ()
 
     def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
         """Warn of a known feed whose first poll fails; later failures raise alarms."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.items import LinkPlace, LinkText, PageAnalysis, Target
+from crawlers.frontier.values import LinkFacts
+from crawlers.items import LinkPlace, LinkText, Target
 from crawlers.missions.topic.vectors import DocumentFrequencies
 
 if TYPE_CHECKING:
@@ -20,6 +21,19 @@ if TYPE_CHECKING:
 
 MAX_TEXTS = 2_000  # per page; pages with more links are link lists, whose links are not relevant
 CACHED_TEXTS = 50_000  # link texts whose relevance is cached, since menus repeat them on every page
+
+
+class TopicFacts(NamedTuple):
+    """The results of a page's analysis."""
+
+    similarity: float  # to the topic of the crawl, in [0, 1], by the pages read until now
+    terms: Mapping[str, int]  # number of occurrences of each term
+    links: LinkFacts  # with the expected relevance of each
+
+    @property
+    def in_feeds(self) -> float:
+        """The similarity."""
+        return self.similarity
 
 
 class PageAnalyzer:
@@ -55,6 +69,6 @@ class PageAnalyzer:
                 found = self._worth(link.context), link.anchor
                 best[target.key] = max(best.get(target.key, found), found)
                 texts[LinkText(target.key, *link)] = None
-        analysis = PageAnalysis(dict(counts), {key: worth for key, (worth, _) in best.items()}, list(texts))
         places = {key: LinkPlace("", "", anchor) for key, (_, anchor) in best.items()}
-        return replace(page, similarity=similarity, analysis=analysis, link_places=places)
+        links = LinkFacts(places, {key: worth for key, (worth, _) in best.items()}, list(texts))
+        return replace(page, facts=TopicFacts(similarity, dict(counts), links))

@@ -10,7 +10,7 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.frontier.values import Decision, Reward
 from crawlers.items import State
 from crawlers.missions.topic import topics
-from crawlers.missions.topic.page_analysis import PageAnalyzer
+from crawlers.missions.topic.page_analysis import PageAnalyzer, TopicFacts
 from crawlers.missions.topic.topic_tables import TopicPageRow
 from crawlers.missions.topic.topics import read_pages
 from crawlers.missions.topic.vectors import Topic, topic_of
@@ -50,10 +50,11 @@ class TopicPolicy(CrawlPolicy):
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         """Reward pages by their similarity, and keep their terms."""
-        if page.analysis is None or page.similarity is None or page.state is not State.DONE:
+        facts = page.facts
+        if not isinstance(facts, TopicFacts) or page.state is not State.DONE:
             return Decision(page)
-        row = TopicPageRow(page.id, page.similarity, json.dumps(page.analysis.terms, ensure_ascii=False))
-        return Decision(page, reward=Reward(page.similarity), changes=ChangeSet(row))
+        row = TopicPageRow(page.id, facts.similarity, json.dumps(facts.terms, ensure_ascii=False))
+        return Decision(page, links=facts.links, reward=Reward(facts.similarity), changes=ChangeSet(row))
 
     def determine_topic(self, keywords: Mapping[str, float], examples: Sequence[Counter[str]]) -> None:
         """Determine and store the topic of the crawl; raises `ConfigError` if it has no terms."""

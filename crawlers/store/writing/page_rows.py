@@ -16,9 +16,9 @@ from crawlers.store.schema.tables import (
 from crawlers.urls.keys import url_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
-    from crawlers.items import ExternalLink, Page, PageAnalysis
+    from crawlers.items import ExternalLink, LinkText, Page
     from crawlers.store.writing.change_set import ChangeSet
 
 
@@ -72,21 +72,22 @@ def add_external_rows(changes: ChangeSet, page_id: int, links: Iterable[tuple[Ex
     changes.add(*[ExternalLinkRow(page_id, *pair, count) for pair, count in counts.items()])
 
 
-def add_analysis_rows(
-    changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]
+def add_link_texts(
+    changes: ChangeSet, page_id: int, texts: Iterable[LinkText], ids: Mapping[int, int], elsewhere: Container[int]
 ) -> dict[int, list[int]]:
-    """Add the texts of the links of a page; *ids* are the numbers of the linked pages by URL key.
+    """Add the *texts* of the links of a page; *ids* are the numbers of the linked pages by URL key.
 
-    Returns the numbers of the texts of the other links, by key.
+    Returns the numbers of the texts of links to pages *elsewhere*, by key. Those of others are left out.
     """
     others: dict[int, list[int]] = {}
-    for key, *texts in analysis.link_texts:
-        context_id = _context_id(texts)
-        changes.add(LinkContextRow(context_id, *texts))
-        if key in ids:
-            changes.add(LinkTextRow(page.id, ids[key], context_id))
-        else:
-            others.setdefault(key, []).append(context_id)
+    for key, *parts in texts:
+        if key in ids or key in elsewhere:
+            context_id = _context_id(parts)
+            changes.add(LinkContextRow(context_id, *parts))
+            if key in ids:
+                changes.add(LinkTextRow(page_id, ids[key], context_id))
+            else:
+                others.setdefault(key, []).append(context_id)
     return others
 
 

@@ -7,7 +7,7 @@ import pytest
 from crawlers.crawl.csv_logs import CsvLogs
 from crawlers.crawl.stats import CrawlStats
 from crawlers.frontier.values import Lease, PreviousVisit
-from crawlers.items import FEED, News, Page, State
+from crawlers.items import Page, State
 from crawlers.reasons import Reason
 from crawlers.urls.resolution import resolve
 
@@ -47,19 +47,19 @@ def test_page_is_counted_by_its_state_and_the_class_of_its_error(page, counted):
 
 
 @pytest.mark.parametrize(
-    ("warns", "level", "is_revisit", "news", "is_warned"),
+    ("warns", "level", "is_revisit", "is_reported", "is_warned"),
     [
-        (True, 0, False, None, True),
-        (False, 0, False, None, False),
-        (True, 1, False, None, False),
-        (True, 0, True, None, False),
-        (True, 0, False, News(FEED), False),
+        (True, 0, False, False, True),
+        (False, 0, False, False, False),
+        (True, 1, False, False, False),
+        (True, 0, True, False, False),
+        (True, 0, False, True, False),
     ],
 )
-def test_user_is_warned_of_an_unavailable_home_page_only(caplog, warns, level, is_revisit, news, is_warned):
+def test_user_is_warned_of_an_unavailable_home_page_only(caplog, warns, level, is_revisit, is_reported, is_warned):
     crawl_stats, _ = stats(warns=warns)
-    page = Page(1, URL, level, State.FAILED, reason="timeout", news=news)
-    crawl_stats.count_page(lease(level, is_revisit=is_revisit), page, 0, 0.0)
+    page = Page(1, URL, level, State.FAILED, reason="timeout")
+    crawl_stats.count_page(lease(level, is_revisit=is_revisit), page, 0, 0.0, is_reported=is_reported)
     assert caplog.messages == ([f"{URL} is not available: timeout"] if is_warned else [])
 
 

@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import LinkText, Page, PageAnalysis, State
+from crawlers.frontier.values import Candidate, Decision, LinkFacts
+from crawlers.items import LinkText, Page, State
 from crawlers.store.schema.score_tables import LinkTextRow
 from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
 from crawlers.store.sites.site_rows import SiteRow
@@ -163,9 +163,9 @@ def test_values_and_texts_of_links_are_those_of_the_linked_pages(begin):
     lease = crawl.leases()["/"]
     poor, rich = resolve(SITE, "/poor"), resolve(SITE, "/rich")
     texts = [LinkText(target.key, target.url, "", "", "", "a") for target in (poor, rich)]
-    analysis = PageAnalysis({"word": 2}, {poor.key: 0.1, rich.key: 0.9}, texts)
-    page = Page(lease.id, lease.url, 0, State.DONE, links=[(poor, 1), (rich, 1)], analysis=analysis)
-    crawl.frontier.acknowledge(lease, Decision(page), NOW)
+    page = Page(lease.id, lease.url, 0, State.DONE, links=[(poor, 1), (rich, 1)])
+    known = LinkFacts(values={poor.key: 0.1, rich.key: 0.9}, texts=texts)
+    crawl.frontier.acknowledge(lease, Decision(page, links=known), NOW)
     url_of = {row.id: row.url for row in crawl.store.changes[NewPage]}
     anchor_of = {row.id: row.anchor for row in crawl.store.changes[LinkContextRow]}
     found = [(url_of[row.target_id], anchor_of[row.context_id]) for row in crawl.store.changes[LinkTextRow]]

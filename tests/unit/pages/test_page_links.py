@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.items import LinkPlace, State
-from crawlers.pages.page_links import ANCESTORS
+from crawlers.pages.page_links import ANCESTORS, with_places
 from crawlers.pages.response import ResponseReader, WebResponse
 from crawlers.urls.link_resolver import LinkResolver
 from crawlers.urls.redirect_targets import Redirect
@@ -19,13 +19,13 @@ TYPES = frozenset({"text/html"})
 
 def read(body, *, status=200, redirect=None):
     response = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, redirect)
-    return ResponseReader(LinkResolver(), TAGS, TYPES, True).read(response, 7, 3, 0.0)
+    return ResponseReader(LinkResolver(), TAGS, TYPES, analysis=with_places).read(response, 7, 3, 0.0)
 
 
 def places(body):
     """The place of every internal link of *body*, by its path."""
     page = read(body)
-    return {target.url.removeprefix(SITE): page.link_places[target.key] for target, _ in page.links}
+    return {target.url.removeprefix(SITE): page.facts[target.key] for target, _ in page.links}
 
 
 def positions_by_path(body):
@@ -61,7 +61,7 @@ def test_links_of_broken_pages_have_a_position(body):
 def test_url_variants_have_the_position_of_the_first_one():
     body = "<dt><a href=/x/>1</a></dt><ul><li><a href=/x>2</a><li><a href='//a.example/x/'>3</a></ul>"
     page = read(body)
-    assert {page.link_places[target.key].position for target, _ in page.links} == {"body/dt"}
+    assert {page.facts[target.key].position for target, _ in page.links} == {"body/dt"}
 
 
 def test_bad_and_external_links_are_ignored():
@@ -71,7 +71,7 @@ def test_bad_and_external_links_are_ignored():
 
 def test_link_that_is_internal_only_by_the_base_has_a_position():
     page = read("<base href='http://a.example:80/b/'><p><a href='http:x.html'>1</a><p><a href=''>2</a>")
-    assert [page.link_places[target.key].position for target, _ in page.links] == ["body/p"] * len(page.links)
+    assert [page.facts[target.key].position for target, _ in page.links] == ["body/p"] * len(page.links)
     assert page.links
 
 
@@ -105,7 +105,7 @@ def test_place_is_that_of_the_first_link_to_a_target_with_its_text():
 def test_every_internal_link_of_any_page_has_a_place(parts):
     page = read("".join(parts))
     for target, _ in page.links:
-        assert page.link_places[target.key].path.count("/") < ANCESTORS
+        assert page.facts[target.key].path.count("/") < ANCESTORS
 
 
 MOVED = Redirect(resolve(f"{SITE}/", "/moved"))
@@ -114,5 +114,5 @@ MOVED = Redirect(resolve(f"{SITE}/", "/moved"))
 @pytest.mark.parametrize(("status", "redirect"), [(301, MOVED), (301, Redirect(None, "no location")), (404, None)])
 def test_response_that_is_not_a_page_has_no_positions_by_path(status, redirect):
     page = read("<a href=/x>1</a>", status=status, redirect=redirect)
-    assert not page.link_places
+    assert page.facts is None
     assert page.state is (State.MOVED if redirect is MOVED else State.REFUSED)

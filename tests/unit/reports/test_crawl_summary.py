@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from crawlers.items import ARTICLE, FEED, State
+from crawlers.items import State
+from crawlers.missions.news.news_items import ARTICLE, FEED
 from crawlers.missions.news.stored.news_tables import DiscoveredFeed, RaisedAlarm
 from crawlers.reasons import sentence
 from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary

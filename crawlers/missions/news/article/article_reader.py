@@ -17,7 +17,6 @@ from trafilatura import bare_extraction, load_html
 from trafilatura.metadata import extract_author
 
 from crawlers.errors import BadUrl
-from crawlers.items import Article
 from crawlers.missions.news.article.article_parts import ArticleParts
 from crawlers.missions.news.article.article_text import as_lines, hidden_text
 from crawlers.missions.news.article.bylines import authors
@@ -33,6 +32,7 @@ from crawlers.missions.news.article.text_choice import article_blocks
 from crawlers.missions.news.article.text_language import language_of
 from crawlers.missions.news.dates.publication import DAY_S, publication
 from crawlers.missions.news.dates.shown_dates import shown_date
+from crawlers.missions.news.news_items import Article
 from crawlers.pages.charset import decode
 from crawlers.pages.html import thin
 from crawlers.reasons import Reason

@@ -10,22 +10,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from crawlers.items import (
-    DUPLICATE,
-    FEED,
-    SITEMAP,
-    Announced,
-    CopyReason,
-    ExternalLink,
-    News,
-    Page,
-    State,
-    Target,
-)
+from crawlers.items import ExternalLink, Page, State, Target
 from crawlers.missions.news.article.article_evidence import evidence
 from crawlers.missions.news.article.article_labels import DATED, IN_FEED, SURE, is_list, log_odds
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.feeds.feed_discovery import feeds_of
+from crawlers.missions.news.news_items import DUPLICATE, FEED, SITEMAP, Announced, CopyReason, News, news_of
 from crawlers.pages.response import LARGE_BYTES, page_of
 from crawlers.reasons import Reason
 from crawlers.sites.feed_reader import looks_like_feed, read_feed
@@ -36,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from crawlers.errors import BadUrl
-    from crawlers.items import Article, DocumentFingerprint
+    from crawlers.missions.news.news_items import Article, DocumentFingerprint
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.pages.html import ParsedPage
     from crawlers.pages.response import ResponseReader, WebResponse
@@ -91,13 +81,13 @@ class NewsReader:
             page = self._reader.read(response, page_id, level, now)
         else:
             page = await self._in_thread(partial(self._reader.for_thread().read, response, page_id, level, now))
-        news = replace(page.news or News(), kind=kind)
+        news = replace(news_of(page) or News(), kind=kind)
         site = self._reader.site(page.url)
         if not self._reader.holds(site):
             page = replace(page, links=())  # the host only has feeds of the crawl's sources
         if page.state is State.DONE and not page.is_unchanged:
             news = await self._with_article(response, page, news, site, is_announced, is_in_feed, now)
-        return replace(page, news=news)
+        return replace(page, facts=news)
 
     async def _with_article(
         self,
@@ -134,7 +124,7 @@ class NewsReader:
         below = sum(target.url.startswith(here) for target, _ in page.links)
         seen = evidence(parsed, text, is_prefix_of=below)
         feeds = _good(targets, feeds_of(parsed)) if page.level <= NEAREST_LEVELS else ()
-        return replace(page, news=News(odds=log_odds(seen), has_date=seen.has_date, feeds=feeds))
+        return replace(page, facts=News(odds=log_odds(seen), has_date=seen.has_date, feeds=feeds))
 
     async def _article(self, news: News, response: WebResponse, site: str, support: float, now: float) -> News:
         """Return *news* with the extracted article, or the reason why there is none."""
@@ -158,7 +148,7 @@ class NewsReader:
         body_hash = content_hash(response.body)
         if isinstance(content, str):
             news = News(FEED, problem=content)
-            return page_of(response, page_id, level, State.DONE, content_hash=body_hash, news=news)
+            return page_of(response, page_id, level, State.DONE, content_hash=body_hash, facts=news)
         targets = self._reader.resolver.directory(response.url)
         items: list[Announced] = []
         links: dict[Target, int] = {}
@@ -188,7 +178,7 @@ class NewsReader:
             links=list(links.items()),
             cross_site_links=list(cross_site.items()),
             external=list(external.values()),
-            news=News(
+            facts=News(
                 SITEMAP if "sitemap" in content.kind else FEED,
                 announces=content.kind != SITEMAP,
                 items=items,

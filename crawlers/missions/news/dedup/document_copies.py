@@ -31,7 +31,7 @@ from crawlers.store.writing.uncommitted import Uncommitted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from crawlers.items import Article, DocumentFingerprint, Key128
+    from crawlers.missions.news.news_items import Article, DocumentFingerprint, Key128
     from crawlers.store.database import Database
     from crawlers.store.writing.change_set import ChangeSet
     from crawlers.store.writing.writer import Writer

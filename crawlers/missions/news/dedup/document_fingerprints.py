@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import xxhash
 
 from crawlers.errors import BadUrl
-from crawlers.items import DocumentFingerprint
 from crawlers.missions.news.dedup.min_hash import bands
 from crawlers.missions.news.dedup.shingles import words
+from crawlers.missions.news.news_items import DocumentFingerprint
 from crawlers.options import SETTINGS
 from crawlers.urls.domains import domain_group
 from crawlers.urls.keys import signed
@@ -18,7 +18,7 @@ from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import normalize, site_of
 
 if TYPE_CHECKING:
-    from crawlers.items import Article, Key128
+    from crawlers.missions.news.news_items import Article, Key128
 
 FEW_WORDS = 50  # shorter texts (a caption, "for subscribers only") are compared together with their title
 _HALF = (1 << 64) - 1

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from crawlers.items import CHANGED, NEW, Page
+from crawlers.items import Page
+from crawlers.missions.news.news_items import CHANGED, NEW, news_of
 from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
@@ -51,17 +52,18 @@ class DocumentPipeline:
         return cls(crawler.stats)
 
     def process_item(self, item: Any) -> Any:
-        if not isinstance(item, Page) or item.news is None or not item.news.outcome:
+        news = news_of(item) if isinstance(item, Page) else None
+        if news is None or not news.outcome:
             return item
-        if item.news.outcome == NEW:
+        if news.outcome == NEW:
             self._stats.inc_value("news/documents")
-        elif item.news.outcome == CHANGED:
+        elif news.outcome == CHANGED:
             self._stats.inc_value("news/changed")
         else:
             self._stats.inc_value("news/duplicates")
             return item
-        article = item.news.article
+        article = news.article
         assert article is not None
         stated = {name: one for name, one in asdict(article).items() if name not in ("published_at", "modified_at")}
-        stored_at = datetime.fromtimestamp(item.news.stored_at, UTC).isoformat(timespec="seconds")
-        return Document(url=item.url, site=site_of(item.url), stored_at=stored_at, version=item.news.version, **stated)
+        stored_at = datetime.fromtimestamp(news.stored_at, UTC).isoformat(timespec="seconds")
+        return Document(url=item.url, site=site_of(item.url), stored_at=stored_at, version=news.version, **stated)

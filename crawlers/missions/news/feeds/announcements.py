@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import Lease, PageVisit
-    from crawlers.items import Announced
+    from crawlers.missions.news.news_items import Announced
     from crawlers.missions.news.plan.polls import Polls
     from crawlers.missions.news.stored.stored_polls import UnreadArticle
     from crawlers.store.database import Database

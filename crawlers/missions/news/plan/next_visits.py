@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.frontier.revisits import may_pass
-from crawlers.items import ANNOUNCERS, ARTICLE, FEED, HOME, NEW, PAGE, POLLED_LISTS, SITEMAP, QueueSlot, State
+from crawlers.items import QueueSlot, State
+from crawlers.missions.news.news_items import ANNOUNCERS, ARTICLE, FEED, HOME, NEW, PAGE, POLLED_LISTS, SITEMAP
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, LISTS
 from crawlers.missions.news.stored.news_tables import FeedItemRow, PollRow
 from crawlers.missions.news.urls.archive_urls import is_archive
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from crawlers.frontier.values import Lease
-    from crawlers.items import Announced, News, Page
+    from crawlers.items import Page
+    from crawlers.missions.news.news_items import Announced, News
     from crawlers.missions.news.news_sites import NewsParts
     from crawlers.store.writing.change_set import ChangeSet
 

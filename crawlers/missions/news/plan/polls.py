@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlers.items import ANNOUNCERS, ARTICLE, PAGE, POLLED_LISTS
+from crawlers.missions.news.news_items import ANNOUNCERS, ARTICLE, PAGE, POLLED_LISTS
 from crawlers.missions.news.plan.change_rates import ArrivalRate
 from crawlers.missions.news.plan.poll_plan import NEVER, PollState
 from crawlers.missions.news.stored.news_tables import PollRow

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import or_, select
 
-from crawlers.items import ANNOUNCERS, State
+from crawlers.items import State
+from crawlers.missions.news.news_items import ANNOUNCERS
 from crawlers.missions.news.reports.url_rule_trial import decision
 from crawlers.missions.news.stored.news_tables import document, document_version, feed_item, news_score, poll
 from crawlers.ranking.page_scores import REVISIT

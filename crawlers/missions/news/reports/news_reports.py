@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import case, null, select
 
-from crawlers.items import FEED, SITEMAP, State
+from crawlers.items import State
+from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.plan.alarm_rules import (
     DEAD_FEED,
     DISCOVERY,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import case, func, select
 
-from crawlers.items import ANNOUNCERS
+from crawlers.missions.news.news_items import ANNOUNCERS
 from crawlers.missions.news.stored.alarms import open_alarms
 from crawlers.missions.news.stored.news_tables import document, poll
 from crawlers.plurals import counted

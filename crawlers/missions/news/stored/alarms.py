@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, func, select, text
 
-from crawlers.items import ANNOUNCERS, POLLED_LISTS, State
+from crawlers.items import State
+from crawlers.missions.news.news_items import ANNOUNCERS, POLLED_LISTS
 from crawlers.missions.news.plan.alarm_rules import (
     DAY_S,
     UNREACHABLE,

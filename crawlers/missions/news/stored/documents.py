@@ -12,7 +12,7 @@ from crawlers.plurals import counted
 from crawlers.store.schema.tables import site
 
 if TYPE_CHECKING:
-    from crawlers.items import Article, DocumentFingerprint
+    from crawlers.missions.news.news_items import Article, DocumentFingerprint
     from crawlers.store.database import Database
     from crawlers.store.writing.change_set import ChangeSet
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select, text
 
-from crawlers.items import CHANGED, NEW, State
+from crawlers.items import State
+from crawlers.missions.news.news_items import CHANGED, NEW, news_of
 from crawlers.missions.news.plan.iteration_counts import Day, Iteration
 from crawlers.missions.news.stored.news_tables import IterationRow, document, iteration
 from crawlers.store.schema.rows import UPDATE, written_by
@@ -45,7 +46,7 @@ class Iterations:
         """
         if page.state is State.REJECTED:  # it was never requested
             return
-        news = page.news
+        news = news_of(page)
         outcome = news.outcome if news is not None else ""
         if page.state in (State.REFUSED, State.FAILED):
             kind = "errors"

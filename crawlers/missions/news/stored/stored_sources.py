@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from sqlalchemy import bindparam, insert, select, update
 
 from crawlers.errors import ConfigError
-from crawlers.items import ANNOUNCERS, FEED, SITEMAP, SeedChange, SiteLimits
+from crawlers.items import SeedChange, SiteLimits
 from crawlers.missions.news.feeds.sources import Source
+from crawlers.missions.news.news_items import ANNOUNCERS, FEED, SITEMAP
 from crawlers.missions.news.stored.news_tables import feed, poll
 from crawlers.missions.news.urls.rule_learner import HAND
 from crawlers.missions.news.urls.stored_rules import content_rules, replace_content, replace_rules, rules_by_domain

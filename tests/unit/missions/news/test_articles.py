@@ -7,11 +7,12 @@ import pytest
 from sqlalchemy import insert
 
 from crawlers.frontier.values import Lease
-from crawlers.items import Article, CopyReason, News, Page, State
+from crawlers.items import Page, State
 from crawlers.missions.news.articles import ArticlePolicy
 from crawlers.missions.news.dedup import document_copies
 from crawlers.missions.news.dedup.document_copies import DocumentKeys, Duplicates
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
+from crawlers.missions.news.news_items import Article, CopyReason, News
 from crawlers.missions.news.stored.news_tables import DocumentRow, feed_item
 from crawlers.missions.news.urls.rule_learner import UrlRule
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
@@ -53,7 +54,7 @@ class Desk:
         news = News(article=article, fingerprint=document_fingerprint(page.url, article))
         self.changes = ChangeSet()
         lease = Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW)
-        return self.policy.judge(lease, replace(page, news=news), news, self.changes, NOW)
+        return self.policy.judge(lease, replace(page, facts=news), news, self.changes, NOW)
 
     def copy_of(self, url, body, canonical=""):
         """The known document of these bytes."""

@@ -6,10 +6,11 @@ from functools import partial
 import pytest
 from sqlalchemy import Engine, event
 
-from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
+from crawlers.items import Page, SiteLimits, State
 from crawlers.missions.news import ARTICLES
 from crawlers.missions.news.dedup.document_copies import DocumentKeys
 from crawlers.missions.news.feeds.sources import Source, SourceLeaders
+from crawlers.missions.news.news_items import FEED, PAGE, Announced, News
 from crawlers.missions.news.news_opening import known_feeds, open_news_policy
 from crawlers.missions.news.news_settings import news_options
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
@@ -64,7 +65,7 @@ class NewsWorker(OpenedCrawl):
             *(lease.id, lease.url, lease.level, State.DONE, 200),
             links=[one for one in targets if one[0].site == site],
             cross_site_links=[one for one in targets if one[0].site != site],
-            news=news or News(self.policy.kind(lease)),
+            facts=news or News(self.policy.kind(lease)),
             content_hash=f"{lease.id} {self.now}".encode(),
         )
         asyncio.run(self.policy.prepare(lease, page, self.crawl.session.reader.run))

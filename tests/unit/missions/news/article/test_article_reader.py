@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.items import Article
 from crawlers.missions.news.article import article_reader as module
 from crawlers.missions.news.article.article_reader import extract_article
+from crawlers.missions.news.news_items import Article
 
 NOW = 1_800_000_000.0
 URL = "https://www.post.test/news/storm"

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
-from crawlers.items import FEED, HOME, SITEMAP, CopyReason, State
+from crawlers.items import State
 from crawlers.missions.news.article.article_labels import SURE
 from crawlers.missions.news.article.news_reader import PROMISING, NewsReader
+from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, CopyReason
 from crawlers.missions.news.urls.rule_learner import UrlRule
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.pages.response import LARGE_BYTES, ResponseReader, WebResponse
@@ -89,12 +90,12 @@ def test_feed_announces_its_items_and_links_to_those_in_scope(read, pool):
     page = read(RSS, f"{SITE}/rss", "application/rss+xml", level=1, etag='"a"', last_modified="today")
     assert (page.id, page.state, page.status, page.title, page.level) == (7, State.DONE, 200, "The Paper", 1)
     assert (page.etag, page.last_modified, page.size_bytes) == ('"a"', "today", len(RSS))
-    assert (page.news.kind, page.news.announces, page.news.problem) == (FEED, True, "")
-    assert {(i.target.url, i.published_at, i.title) for i in page.news.items} >= {
+    assert (page.facts.kind, page.facts.announces, page.facts.problem) == (FEED, True, "")
+    assert {(i.target.url, i.published_at, i.title) for i in page.facts.items} >= {
         (f"{SITE}/news/2.html", NOW - HOUR_S, "Two"),
         (f"{FOREIGN}/4", NOW - 1.5 * HOUR_S, ""),
     }
-    assert page.news.span_s == 3 * HOUR_S
+    assert page.facts.span_s == 3 * HOUR_S
     assert urls(page.links) == [f"{SITE}/news/2.html", FITTING]
     assert urls(page.cross_site_links) == [f"{ELSEWHERE}/3"]
     assert [(link.url, link.tag) for link, _ in page.external] == [(f"{FOREIGN}/4", "feed")]
@@ -110,27 +111,27 @@ def test_large_page_is_read_in_another_thread(read, pool):
 
 
 def test_feed_with_an_undated_item_has_no_span(read):
-    assert read(RSS.replace("<pubDate>", "<x>", 1)).news.span_s is None
+    assert read(RSS.replace("<pubDate>", "<x>", 1)).facts.span_s is None
 
 
 def test_broken_or_unreadable_feed_has_its_problem(read, pool):
-    assert read(RSS[:300]).news.problem.startswith("feed_broken ")
+    assert read(RSS[:300]).facts.problem.startswith("feed_broken ")
     pool.fails = "took_too_long 30"
     page = read(RSS)
-    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, FEED, "took_too_long 30")
-    assert not page.news.announces
+    assert (page.state, page.facts.kind, page.facts.problem) == (State.DONE, FEED, "took_too_long 30")
+    assert not page.facts.announces
 
 
 def test_text_is_a_sitemap_if_one_is_expected(read):
     text = f"{FITTING}\n{SITE}/about\n"
-    assert read(text, f"{SITE}/sitemap.txt", "text/plain").news.kind == SITEMAP
-    assert read(text, f"{SITE}/map", "text/plain", kind=SITEMAP).news.kind == SITEMAP
+    assert read(text, f"{SITE}/sitemap.txt", "text/plain").facts.kind == SITEMAP
+    assert read(text, f"{SITE}/map", "text/plain", kind=SITEMAP).facts.kind == SITEMAP
     assert read(text, f"{SITE}/readme", "text/plain").state is State.REFUSED
 
 
 def test_unchanged_response_is_not_read(read, pool):
     page = read("", kind=HOME, status=304, is_conditional=True)
-    assert (page.is_unchanged, page.news.kind, pool.calls) == (True, HOME, [])
+    assert (page.is_unchanged, page.facts.kind, pool.calls) == (True, HOME, [])
 
 
 # Feeds that pages link to
@@ -139,11 +140,11 @@ def test_unchanged_response_is_not_read(read, pool):
 @pytest.mark.parametrize(("level", "count"), [(0, 1), (1, 1), (2, 0)])
 def test_feeds_are_discovered_on_the_home_page_and_the_pages_that_it_links_to(read, level, count):
     page = read(f"<base href=/en/>{ALTERNATE}rss>{ALTERNATE}feed:rss#x>{ALTERNATE}mailto:a@b.example>", level=level)
-    assert [target.url for target in page.news.feeds] == [f"{SITE}/en/rss"][:count]
+    assert [target.url for target in page.facts.feeds] == [f"{SITE}/en/rss"][:count]
 
 
 def test_no_feeds_are_discovered_on_pages_that_match_a_rule(read):
-    assert read(f"{ALTERNATE}/rss>", FITTING, level=1).news.feeds == ()
+    assert read(f"{ALTERNATE}/rss>", FITTING, level=1).facts.feeds == ()
 
 
 # Articles
@@ -151,38 +152,38 @@ def test_no_feeds_are_discovered_on_pages_that_match_a_rule(read):
 
 def test_list_is_no_document_although_its_url_fits_unless_a_feed_announced_it(read, pool):
     page = read(SECTION, FITTING)
-    assert page.news.odds <= -SURE
-    assert (page.news.fits, page.news.article, page.news.reason) == (True, None, Reason.LIST_OF_LINKS)
+    assert page.facts.odds <= -SURE
+    assert (page.facts.fits, page.facts.article, page.facts.reason) == (True, None, Reason.LIST_OF_LINKS)
     assert pool.calls == []
     announced = read(SECTION, FITTING, is_announced=True)
-    assert announced.news.reason != Reason.LIST_OF_LINKS
+    assert announced.facts.reason != Reason.LIST_OF_LINKS
     assert pool.calls == [(SITE, "article_of")]
 
 
 def test_short_article_among_many_links_is_not_a_list(read):
     dated = "<meta property=article:published_time content=2026-11-20>"
     page = read(SECTION.replace("<title>", f"{dated}<title>", 1), FITTING)
-    assert -SURE < page.news.odds < 0.0
-    assert page.news.reason != Reason.LIST_OF_LINKS
+    assert -SURE < page.facts.odds < 0.0
+    assert page.facts.reason != Reason.LIST_OF_LINKS
 
 
 def test_promising_page_without_further_evidence_is_not_an_article(read, pool):
     page = read(MARKED, f"{SITE}/x")
-    assert PROMISING <= page.news.odds <= SURE
+    assert PROMISING <= page.facts.odds <= SURE
     assert pool.calls == [(SITE, "article_of")]
-    assert (page.news.article, page.news.reason) == (None, "unsure")
+    assert (page.facts.article, page.facts.reason) == (None, "unsure")
 
 
 def test_date_that_only_the_extraction_finds_counts(read):
     page = read(f"{MARKED}<footer>20 November 2026</footer>", f"{SITE}/x", rules={"published": "footer"})
-    assert page.news.odds > SURE
-    assert page.news.article.published == "2026-11-20"
+    assert page.facts.odds > SURE
+    assert page.facts.article.published == "2026-11-20"
 
 
 def test_page_with_the_bytes_of_a_document_is_a_copy_and_not_extracted(read, pool):
     page = read(STORY, FITTING, copy=CopyReason("same_bytes 3", False))
-    assert (page.news.outcome, page.news.reason) == ("duplicate", "same_bytes 3")
-    assert (page.news.article, pool.calls) == (None, [])
+    assert (page.facts.outcome, page.facts.reason) == ("duplicate", "same_bytes 3")
+    assert (page.facts.article, pool.calls) == (None, [])
 
 
 # Hosts outside the scope

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from crawlers.items import Article
 from crawlers.missions.news.dedup.document_fingerprints import (
     document_fingerprint,
     url_key128,
 )
+from crawlers.missions.news.news_items import Article
 
 URL = "https://www.example.org/news/17"
 

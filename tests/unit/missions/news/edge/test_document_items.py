@@ -5,8 +5,9 @@ from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 from scrapy.statscollectors import StatsCollector
 
-from crawlers.items import Article, News, Page, State
+from crawlers.items import Page, State
 from crawlers.missions.news.edge.document_items import Document, DocumentPipeline
+from crawlers.missions.news.news_items import Article, News
 
 ARTICLE = Article(
     "Title",
@@ -35,7 +36,7 @@ def pipeline():
 
 def page(outcome, version=1, stored_at=1e9):
     news = News(outcome=outcome, article=ARTICLE, version=version, stored_at=stored_at)
-    return Page(7, "http://a.example/news?id=1", 1, State.DONE, news=news)
+    return Page(7, "http://a.example/news?id=1", 1, State.DONE, facts=news)
 
 
 def test_page_that_became_a_document_is_one(pipeline):

@@ -3,9 +3,10 @@
 import pytest
 
 from crawlers.frontier.values import Lease, PreviousVisit
-from crawlers.items import Announced, QueueSlot, State, Target
+from crawlers.items import QueueSlot, State, Target
 from crawlers.missions.news.feeds import announcements as announcements_module
 from crawlers.missions.news.feeds.announcements import MAX_UNSURE, Announcements
+from crawlers.missions.news.news_items import Announced
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
 from crawlers.missions.news.plan.polls import Polls

@@ -3,7 +3,8 @@
 import pytest
 
 from crawlers.frontier.values import Candidate
-from crawlers.items import FEED, HOME, PAGE, News, QueueSlot, State
+from crawlers.items import QueueSlot, State
+from crawlers.missions.news.news_items import FEED, HOME, PAGE, News
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH, LISTS
 from tests.support.frontier_state import counts_of
 from tests.support.news_run import HOUR, NOW, RULE, feed, target

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.frontier.values import Lease
-from crawlers.items import FEED, PAGE, SITEMAP
+from crawlers.missions.news.news_items import FEED, PAGE, SITEMAP
 from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
 from crawlers.missions.news.plan.polls import MAX_FAILURES, STALE_AFTER_S, Polls
 from crawlers.missions.news.stored.news_tables import PollRow

@@ -2,7 +2,8 @@
 
 import pytest
 
-from crawlers.items import News, Page, State
+from crawlers.items import Page, State
+from crawlers.missions.news.news_items import News
 from crawlers.missions.news.plan.iteration_counts import Day, Iteration
 from crawlers.missions.news.stored.iterations import Iterations, last_iteration, stored_days, stored_iterations
 from crawlers.store.writing.change_set import ChangeSet
@@ -11,7 +12,7 @@ from tests.support.stored_rows import read, write_changes_of
 
 
 def page(state=State.DONE, **news):
-    return Page(1, "http://one.example/", 1, state, news=News(**news))
+    return Page(1, "http://one.example/", 1, state, facts=News(**news))
 
 
 def count(iterations, crawl, now, *pages, is_revisit=False, commit=True):

@@ -5,7 +5,8 @@ import logging
 
 import pytest
 
-from crawlers.items import News, Page, State
+from crawlers.items import Page, State
+from crawlers.missions.news.news_items import News
 from crawlers.missions.news.urls.rule_learner import LEARNT, learn_rules
 from crawlers.missions.news.urls.stored_rules import rules_by_domain
 from tests.support.news_run import NOW, SITE, at_once
@@ -42,7 +43,7 @@ def taught(crawl, numbers):
 
 def ended_label(crawl, lease):
     """Let a page end that is a label; return it."""
-    page = Page(lease.id, lease.url, 1, State.DONE, 200, news=News(odds=-3.0), content_hash=lease.url.encode())
+    page = Page(lease.id, lease.url, 1, State.DONE, 200, facts=News(odds=-3.0), content_hash=lease.url.encode())
     crawl.frontier.acknowledge(lease, crawl.policy.decide(lease, page, NOW), NOW)
     return page
 
