@@ -47,7 +47,9 @@ def write_changes(connection: Connection, changes: ChangeSet) -> None:
         if write.mode is INSERT_NEW:
             # Many pages link to the same external URLs. Two workers that insert the same rows in PostgreSQL wait for
             # each other: in one order only.
-            rows = [row for _, row in sorted({row[: write.key]: row for row in reversed(rows)}.items())]
+            if write.select[connection.dialect.name] == "{rows}":  # else a query makes the key of each row
+                rows = list({row[: write.key]: row for row in reversed(rows)}.values())
+            rows = sorted(rows, key=lambda row: row[: write.key])
         statement = _statement(kind, connection.dialect.name)
         for first in range(0, len(rows), MOST_ROWS):
             some = rows[first : first + MOST_ROWS]
