@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import signals
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro
 
@@ -56,6 +57,8 @@ class MetricsServer:
     def from_crawler(cls, crawler: Crawler) -> Self:
         address, _, named = str(crawler.settings.get("METRICS_PORT")).rpartition(":")
         port = int(named)
+        if not port:
+            raise NotConfigured  # a plain spider with add-ons of its own has not the one that leaves this out
         place = worker_place()
         first = port if place is None else port + place.number - 1  # so that a worker that is replaced keeps its port
         server = cls(crawler, address.strip("[]") or THIS_MACHINE, first)

@@ -2,9 +2,12 @@
 
 import pytest
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.spiders import Spider
 from scrapy.utils.conf import build_component_list
 
+from crawlers.extensions.metrics_server import MetricsServer
+from crawlers.extensions.warc import Warc
 from crawlers.pipelines.store import StorePipeline
 from crawlers.spiders.base import SiteSpider
 from crawlers.spiders.sitegraph import SiteGraphSpider
@@ -96,3 +99,9 @@ def test_parts_of_a_mission_are_its_own():
 class OfTopic(SiteSpider):
     name = "of_topic"
     components = TopicSpider.components
+
+
+@pytest.mark.parametrize("extension", [MetricsServer, Warc])
+def test_part_without_its_setting_switches_itself_off_if_no_add_on_leaves_it_out(extension):
+    with pytest.raises(NotConfigured):
+        extension.from_crawler(Crawler(Spider, project_settings()))
