@@ -25,7 +25,7 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
-from scrapy.http import Response
+from scrapy.http import Headers, Request, Response
 from scrapy.utils._download_handlers import get_dataloss_msg, make_response, normalize_bind_address
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.ssl import _get_tls_version_limits
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from ipaddress import IPv4Address, IPv6Address
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -103,6 +102,8 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         self._certificates: LocalCache[int, Certificate] = LocalCache(self._most_connections)  # by connection
         self._options = [*_options(settings)]
         self._loop: CurlLoop[Transfer] = CurlLoop(self._ended, self._most_connections)
+        self._headers = Headers()  # of the last of these downloads: most have the same
+        self._lines: list[bytes] = [*_header_lines(Request("http://a"), has_proxy=False)]
         self._idle: list[pycurl.Curl] = []  # handles of downloads without special options, to be used again
         self._lenient: BoundedHTTPHandler | None = None  # until a host needs it
         self._of_lenient: LocalCache[Target, None] = LocalCache(MAX_HOSTS)  # those that were found last
@@ -179,7 +180,10 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
             curl.setopt(pycurl.RESOLVE, [addresses])
         if is_plain:
             curl.setopt(pycurl.URL, request.url)
-            curl.setopt(pycurl.HTTPHEADER, [*_header_lines(request, has_proxy=False)])
+            if request.headers != self._headers:
+                self._headers = Headers(request.headers)
+                self._lines = [*_header_lines(request, has_proxy=False)]
+            curl.setopt(pycurl.HTTPHEADER, self._lines)
         else:
             for option, value in _request_options(request, bind_address):
                 curl.setopt(option, value)

@@ -68,14 +68,12 @@ class ContentTypeMiddleware:
 
         Raises `DownloadRefusedError` beyond a limit, or if the body is damaged.
         """
-        if not is_read_as_bytes(request):
-            return response
         body, encodings = response.body, response.headers.getlist("Content-Encoding")
+        if not (encodings or isinstance(response, TextResponse)) or not is_read_as_bytes(request):
+            return response
         if encodings:
             body = self._decompressed(response, encodings, request)
             del response.headers["Content-Encoding"]
-        elif not isinstance(response, TextResponse):
-            return response
         plain = Response(response.url, response.status, None, body, response.flags, request, protocol=response.protocol)
         plain.headers = response.headers  # not as an argument, which would normalise each header again
         return plain

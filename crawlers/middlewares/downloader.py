@@ -118,7 +118,8 @@ class ShortWay:
             request.meta.setdefault(key, value)
         self._active.add(request)
         result: Deferred[Response | Request] = Deferred()
-        self._tell(signals.request_reached_downloader, request)
+        if signals.request_reached_downloader in heard_signals(self._crawler):
+            self._tell(signals.request_reached_downloader, request)
         self.sent(request)
         is_unwanted = self._content_types.is_unwanted if is_of_mission(request) else None
         callbacks = Callbacks(partial(self._ended, request, result), self.sent, is_unwanted)
@@ -145,13 +146,16 @@ class ShortWay:
         sent_bytes: int,
         received_bytes: int,
     ) -> None:
+        heard = heard_signals(self._crawler)
         if self._stats is not None:
             self._count(self._stats, request, outcome, sent_bytes, received_bytes)
         if isinstance(outcome, Response):
             if outcome.certificate is not None:
                 self.certificate_received(outcome)
-            self._tell(signals.response_downloaded, request, response=outcome)
-        self._tell(signals.request_left_downloader, request)
+            if signals.response_downloaded in heard:
+                self._tell(signals.response_downloaded, request, response=outcome)
+        if signals.request_left_downloader in heard:
+            self._tell(signals.request_left_downloader, request)
         if isinstance(outcome, Response):
             try:
                 outcome = self._redirects.process_response(request, outcome)
@@ -170,8 +174,7 @@ class ShortWay:
         result.callback(outcome)  # a failure calls the errbacks
 
     def _tell(self, signal: object, request: Request, **more: Any) -> None:
-        if signal in heard_signals(self._crawler):
-            self._crawler.signals.send_catch_log(signal, request=request, spider=self._crawler.spider, **more)
+        self._crawler.signals.send_catch_log(signal, request=request, spider=self._crawler.spider, **more)
 
     def _count(
         self,

@@ -182,6 +182,7 @@ class SiteSpider(Spider):
         from crawlers.pages.response import WebResponse
 
         assert response.request is not None
+        sent = response.request.headers
         return WebResponse(
             response.url,
             response.status,
@@ -193,8 +194,8 @@ class SiteSpider(Spider):
             header(response, "ETag"),
             header(response, "Last-Modified"),
             response.request.meta.get("download_latency"),
-            ", ".join(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")),
-            any(name in response.request.headers for name in ("If-None-Match", "If-Modified-Since")),
+            b", ".join(response.headers.getlist("X-Robots-Tag")).decode("latin-1"),
+            "If-None-Match" in sent or "If-Modified-Since" in sent,
         )
 
 
