@@ -114,7 +114,12 @@ def fence(
         idle_ms = min(round(1000 * idle_s), MOST_IDLE_MS)
         idle = func.set_config("idle_in_transaction_session_timeout", f"{idle_ms}ms", True)
         beats = beats.where(idle.is_not(None))
-    if not connection.execute(beats).rowcount:
+    check_active(worker_id, connection.execute(beats).rowcount)
+
+
+def check_active(worker_id: int, rows: int) -> None:
+    """Raise `ClaimsLost` if an update found no *rows* of an active worker of that number."""
+    if not rows:
         raise ClaimsLost(
             f"worker {worker_id} was declared lost, because it did not respond in time; others may crawl its sites now"
         )
@@ -151,13 +156,12 @@ def lose_dead(
     any time. *me* is never lost. A worker with an open transaction is skipped; with *waits* a dead one is awaited.
     """
     of_crawl = (worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE, worker.c.id != (me or 0))
-    ending = finisher(connection, crawl_id)
     seen = connection.execute(select(worker.c.id, worker.c.beat_at).where(*of_crawl).order_by(worker.c.id)).all()
     lost = []
     for number, beat_at in seen:
         is_gone = now - beat_at >= silent_s and is_dead(number)
-        is_late = deadline_s is not None and number != ending and now - beat_at > deadline_s
-        if not (is_gone or is_late):
+        is_late = deadline_s is not None and now - beat_at > deadline_s
+        if not is_gone and (not is_late or number == finisher(connection, crawl_id)):
             continue
         still = [worker.c.id == number, worker.c.state == ACTIVE]
         if not is_gone:
@@ -178,8 +182,9 @@ def leave(connection: Connection, worker_id: int, now: float) -> bool:
     fence(connection, worker_id, now)
     crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
     lock_crawl(connection, crawl_id)
-    is_last = not count_others(connection, crawl_id, worker_id) or finisher(connection, crawl_id) == worker_id
-    if is_last and not has_ended(connection, crawl_id):
+    elected, has_ended = ending(connection, crawl_id)
+    is_last = elected == worker_id or not count_others(connection, crawl_id, worker_id)
+    if is_last and not has_ended:
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(finisher_id=worker_id))
         return True
     _end(connection, crawl_id, worker_id, LEFT, now)
@@ -235,15 +240,12 @@ def budget_of(connection: Connection, crawl_id: int) -> tuple[int, int]:
 
 def finisher(connection: Connection, crawl_id: int) -> int | None:
     """Return the active worker that ends the crawl; None if there is none."""
-    elected = select(worker.c.id).join(crawl, crawl.c.finisher_id == worker.c.id)
-    return connection.execute(elected.where(crawl.c.id == crawl_id, worker.c.state == ACTIVE)).scalar()
+    return ending(connection, crawl_id)[0]
 
 
-def is_over(connection: Connection, crawl_id: int) -> bool:
-    """Return whether the run of a crawl has ended, or a worker is about to end it."""
-    return has_ended(connection, crawl_id) or finisher(connection, crawl_id) is not None
-
-
-def has_ended(connection: Connection, crawl_id: int) -> bool:
-    """Return whether the finisher of this run has recorded its end, while others are still about to leave."""
-    return connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar() is not None
+def ending(connection: Connection, crawl_id: int) -> tuple[int | None, bool]:
+    """Return the `finisher`, and whether that of this run has recorded its end, while others are about to leave."""
+    is_finisher = (worker.c.id == crawl.c.finisher_id) & (worker.c.state == ACTIVE)
+    of_crawl = select(worker.c.id, crawl.c.ended_at).select_from(crawl.outerjoin(worker, is_finisher))
+    elected, ended_at = connection.execute(of_crawl.where(crawl.c.id == crawl_id)).one()
+    return elected, ended_at is not None

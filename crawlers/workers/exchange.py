@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, case, false, func, select, text, true, update
+from sqlalchemy import and_, bindparam, case, false, func, select, text, true, update
 
 from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
@@ -22,7 +22,7 @@ from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import crawl, page, site, worker
 from crawlers.store.streaming import among
-from crawlers.store.worker_rows import ACTIVE, Round, asked, fence, finisher, has_ended, lock_crawl
+from crawlers.store.worker_rows import ACTIVE, Round, asked, check_active, ending, lock_crawl
 from crawlers.store.writing.pulls import Pull
 from crawlers.workers.sharing import BLOCK, block, claim_limit, promises_enough
 
@@ -57,6 +57,28 @@ _PULLS_OF_OTHERS = {
         LEFT JOIN link_features ON link_features.page_id = latest.page_id
         WHERE worker.crawl_id = :crawl AND worker.id != :me ORDER BY latest.id LIMIT :most"""),
 }
+
+
+# Built once: that takes longer than they do.
+_leader, _member = site.alias("leader"), site.alias("member")
+_is_held = (_leader.c.crawl_id == bindparam("crawl")) & (_leader.c.worker_id == bindparam("me"))
+_FREE_MEMBERS = (
+    select(_member.c.id)
+    .join(_leader, (_leader.c.id == _member.c.source_id) & _is_held)
+    .where(_member.c.source_id.is_not(None), _member.c.worker_id.is_(None), _member.c.is_open)
+)
+_is_active = worker.c.state == ACTIVE
+_is_other = _is_active & (worker.c.id != bindparam("me"))
+_STANDING = select(
+    func.count().filter(_is_other),
+    func.count().filter(_is_other & (worker.c.id < bindparam("me"))),
+    func.count().filter(_is_other & worker.c.is_idle),
+    func.count(worker.c.best_index).filter(_is_other),
+    func.max(worker.c.best_index).filter(_is_active),
+    func.coalesce(func.sum(worker.c.granted).filter(_is_active), 0),
+    func.coalesce(func.sum(worker.c.used).filter(~_is_active), 0),
+    func.coalesce(func.sum(worker.c.used), 0),
+).where(worker.c.crawl_id == bindparam("crawl"))
 
 
 class Report(NamedTuple):
@@ -140,16 +162,14 @@ def claim(connection: Connection, crawl_id: int, worker_id: int, limit: int, *, 
 
 def _claim_members(connection: Connection, crawl_id: int, worker_id: int) -> list[int]:
     """Claim the other sites of the sources that a worker holds: it may just have claimed these, or they are new."""
-    leader, member = site.alias("leader"), site.alias("member")
-    free = (member.c.source_id.is_not(None), member.c.worker_id.is_(None), member.c.is_open)
-    held = (leader.c.id == member.c.source_id) & (leader.c.crawl_id == crawl_id) & (leader.c.worker_id == worker_id)
-    members = connection.execute(select(member.c.id).join(leader, held).where(*free)).scalars().all()
+    members = connection.execute(_FREE_MEMBERS, {"crawl": crawl_id, "me": worker_id}).scalars().all()
     _hold(connection, members, worker_id)
     return list(members)
 
 
 def _hold(connection: Connection, sites: Sequence[int], worker_id: int) -> None:
-    connection.execute(update(site).where(among(site.c.id, sites)).values(worker_id=worker_id))
+    if sites:
+        connection.execute(update(site).where(among(site.c.id, sites)).values(worker_id=worker_id))
 
 
 def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: int, share: int) -> list[int]:
@@ -192,28 +212,16 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
 
 
 def _beat(connection: Connection, report: Report, now: float) -> None:
-    fence(connection, report.worker_id, now)
     kept = case((worker.c.used > report.limit, worker.c.used), else_=report.limit)
     gives_back = worker.c.granted > kept if report.limit >= 0 else false()
     said = {name: value for name, value in report._asdict().items() if name in _SAID}
-    own = update(worker).where(worker.c.id == report.worker_id)
-    connection.execute(own.values(granted=case((gives_back, kept), else_=worker.c.granted), **said))
+    own = update(worker).where(worker.c.id == report.worker_id, worker.c.state == ACTIVE)
+    granted = case((gives_back, kept), else_=worker.c.granted)
+    check_active(report.worker_id, connection.execute(own.values(granted=granted, beat_at=now, **said)).rowcount)
 
 
 def _standing(connection: Connection, crawl_id: int, me: int) -> _Standing:
-    is_active = worker.c.state == ACTIVE
-    is_other = is_active & (worker.c.id != me)
-    sums = select(
-        func.count().filter(is_other),
-        func.count().filter(is_other & (worker.c.id < me)),
-        func.count().filter(is_other & worker.c.is_idle),
-        func.count(worker.c.best_index).filter(is_other),
-        func.max(worker.c.best_index).filter(is_active),
-        func.coalesce(func.sum(worker.c.granted).filter(is_active), 0),
-        func.coalesce(func.sum(worker.c.used).filter(~is_active), 0),
-        func.coalesce(func.sum(worker.c.used), 0),
-    )
-    row = connection.execute(sums.where(worker.c.crawl_id == crawl_id)).one()
+    row = connection.execute(_STANDING, {"crawl": crawl_id, "me": me}).one()
     others, earlier, idle, fetching, greatest, *pulls = row
     return _Standing(others, earlier, idle, fetching, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
 
@@ -262,13 +270,14 @@ def _block(report: Report, standing: _Standing, earlier: int, at_hand: int) -> i
 def _over(connection: Connection, report: Report, standing: _Standing, *, is_candidate: bool) -> tuple[bool, bool]:
     """Return whether nothing of the crawl waits, and whether this worker is elected to end it."""
     me = report.worker_id
-    elected = finisher(connection, report.crawl_id)
-    if elected not in (None, me) or has_ended(connection, report.crawl_id):
+    elected, has_ended = ending(connection, report.crawl_id)
+    if elected not in (None, me) or has_ended:
         return True, False
     if not (is_candidate and standing.idle == standing.others) and elected is None:
         return False, False
     lock_crawl(connection, report.crawl_id)
-    if finisher(connection, report.crawl_id) not in (None, me) or has_ended(connection, report.crawl_id):
+    elected, has_ended = ending(connection, report.crawl_id)
+    if elected not in (None, me) or has_ended:
         return True, False
     # Every URL in flight is a waiting row, and its end is one transaction with the URLs that it adds.
     waiting = select(site.c.id).where(

@@ -62,5 +62,5 @@ def check_rejoining(connection: Connection, unfinished_id: int | None, command: 
             f"{shown_url(connection.engine.url)} has no crawl {crawl_id} any more, so its workers were "
             "stopped; restore it and run the same command again, or remove what is left of it to begin anew"
         )
-    if crawl_id != unfinished_id or worker_rows.is_over(connection, crawl_id):
+    if crawl_id != unfinished_id or worker_rows.ending(connection, crawl_id) != (None, False):
         raise CrawlEnded(f"the crawl {command.name} has ended, so there is nothing left to do")

@@ -317,7 +317,7 @@ def test_worker_that_claims_sites_opens_them_before_it_ends_the_crawl(shared):
     found = shared.round(shared.first, wanted_sites=9, is_idle=True)
     assert (found.claimed, ending(found)) == ([shared.sites[0]], (False, False, False))
     for is_over in (False, True):
-        assert read(worker_rows.is_over, shared.database, shared.id) == is_over
+        assert (read(worker_rows.finisher, shared.database, shared.id) is not None) == is_over
         assert shared.round(shared.first, is_idle=True).is_elected
 
 
