@@ -272,7 +272,7 @@ class QueuedFrontier:
     def _share_head_urls(self) -> None:
         share = self._head_total // max(1, len(self.schedule.sites))
         if self._learning is not None:  # their features take a tenth of the memory
-            self._discovery.head_urls = self._learning.compare(10 * share)
+            self._discovery.head_urls = self._learning.compare(max(MIN_QUEUE, 10 * share))
         else:
             most = MAX_QUEUE if self._scoring is None else self._head_total
             self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
@@ -280,7 +280,9 @@ class QueuedFrontier:
     def _make_queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> PageQueue:
         stored = (self.store, self._held, spill_limit)
         if self._learning is not None:
-            return self._learning.queue(site_id, number, *stored)
+            from crawlers.frontier.queues.value_queue import ValueQueue  # with numpy
+
+            return ValueQueue(site_id, number, self._learning, *stored)
         if self._scoring is not None:
             return HeapQueue(site_id, number, *stored, self._scoring.scores, self._scoring.rewrite)
         return HeapQueue(site_id, number, *stored)

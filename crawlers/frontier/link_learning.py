@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.site_queue import MIN_QUEUE
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_table import text_of
@@ -48,12 +46,8 @@ class LinkLearning:
 
     def compare(self, urls: int) -> int:
         """Compare that many waiting URLs of a site from now on, or the nearest possible number; return it."""
-        self.compared = max(MIN_QUEUE, min(MOST_COMPARED, urls))
+        self.compared = min(MOST_COMPARED, urls)
         return self.compared
-
-    def queue(self, site_id: int, number: int, *stored: Any) -> ValueQueue:
-        """Return a queue of a site, with the rest of the arguments of `ValueQueue`."""
-        return ValueQueue(site_id, number, self, *stored)
 
     def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
         """Return the values of links to *pages*, one for each row of *features*."""
