@@ -40,7 +40,7 @@ def end(site, lease, *links, revisit_at=None, announced=None, now=NOW):
     if revisit_at is not None:
         rate = json.dumps([0.0, 0.0, 20])
         changes.add(PollRow(lease.id, site.id, "page", revisit_at, now, 1, 0, 0, None, rate, None))
-    decision = Decision(page, slots, revisit_at, records_changes=revisit_at is None, changes=changes)
+    decision = Decision(page, slots, revisit_at=revisit_at, records_changes=revisit_at is None, changes=changes)
     site.frontier.acknowledge(lease, decision, now)
 
 
