@@ -6,9 +6,11 @@ import difflib
 import logging
 import os
 import re
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
@@ -16,6 +18,7 @@ from scrapy.settings import default_settings as scrapy_defaults
 from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.misc import load_object
 
+import crawlers as package
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import quoted, shortened_list
@@ -24,7 +27,7 @@ from crawlers.options.kinds import Kind, Number, Table, Whole, kind_of
 from crawlers.options.removed import REMOVED, by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
 CLASSES = {"SCHEDULER", "DOWNLOADER", "LOG_FORMATTER"}
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -135,7 +138,7 @@ def check_settings(settings: BaseSettings) -> None:
             partial(use_suffix_list, settings),
             partial(_check_outputs, settings),
         ]
-    problems = [*_wrong_names(settings), *unusable.values()]
+    problems = [*_wrong_names(settings), *_moved(settings), *unusable.values()]
     for check in checks:
         try:
             check()
@@ -190,6 +193,24 @@ def _wrong_names(settings: BaseSettings) -> Iterator[str]:
             yield f"Unknown setting {name}; did you mean {near[0]}?"
         elif not name.isupper():  # those in capitals may be read by components of a user
             yield f"Unknown setting {name}; names of settings are in capitals, such as MAX_LEVEL"
+
+
+def _moved(settings: BaseSettings) -> Iterator[str]:
+    """Yield which modules of ours that are named are elsewhere now, or nowhere."""
+    for name in settings:
+        value = settings[name]
+        if value == getattr(defaults, name, None):
+            continue
+        given = (
+            (*value, *value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
+        )
+        for path in given:
+            module = path.rpartition(".")[0] if isinstance(path, str) and path.startswith("crawlers.") else ""
+            if module and not _is_module(module):
+                moved = (one.name for one in walk_packages(package.__path__, "crawlers."))
+                stem = module.rpartition(".")[2]
+                now = next((one for one in moved if one.rpartition(".")[2] == stem), "")
+                yield f"{name}: there is no module {module} any more; " + (f"write {now}" if now else "leave it out")
 
 
 def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:

@@ -1,5 +1,7 @@
 """Settings that would silently have no effect are refused, with what to use instead."""
 
+import re
+
 import pytest
 from scrapy.settings import default_settings as scrapy_defaults
 
@@ -199,3 +201,17 @@ def test_files_may_be_beside_the_store_or_the_results_of_other_folders(tmp_path,
 def test_store_is_no_code():
     with pytest.raises(ConfigError, match=r"^DATABASE_URL: scrapy.py may be run as code; write for example sqlite"):
         Database("sqlite:///scrapy.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("EXTENSIONS", {"crawlers.extensions.browser.Browser": 1}, "write crawlers.downloader.browser"),
+        ("DOWNLOAD_HANDLERS", {"http": "crawlers.handlers.http.Handler"}, "write crawlers.downloader.http"),
+        ("DUPEFILTER_CLASS", "crawlers.redis.seen_urls.Filter", "leave it out"),
+    ],
+)
+def test_module_that_moved_is_named(name, value, message):
+    with pytest.raises(ConfigError) as raised:
+        check_settings(project_settings(**{name: value}))
+    assert re.fullmatch(rf"{name}: there is no module crawlers\.[\w.]+ any more; {message}", str(raised.value))
