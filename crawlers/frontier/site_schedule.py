@@ -354,6 +354,7 @@ class SiteSchedule:
         return not (
             self._paused
             or self._awake
+            or self._reading
             or self._first(self._due, DUE_AT) is not None
             or self._first_rested() is not None
         )

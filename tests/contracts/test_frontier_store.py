@@ -74,6 +74,23 @@ def test_known_urls_are_forgotten_once_they_are_committed_without_a_wait(engine,
     assert site.add(*paths) == 0
 
 
+def test_crawl_whose_next_urls_are_still_being_committed_is_not_idle(engine, monkeypatch):
+    site = Site(engine, engine.frontier(head_urls=1), parallel=1000)
+    paths = [f"/{number}/" for number in range(100)]
+    site.add(*paths)
+    with monkeypatch.context() as committing:
+        committing.setattr(site.frontier.store, "has_committed", lambda number: False)
+        leased = site.lease()
+        assert len(leased) < len(paths)
+        for lease in leased:
+            site.end(lease)
+        site.frontier.pause(site.id)
+        site.frontier.resume(site.id, NOW)
+        assert site.frontier.has_pending
+        assert site.frontier.next_due(NOW) > 0.0
+    assert site.paths(leased) + site.drain() == paths
+
+
 def test_sites_of_one_store_are_independent(engine):
     frontier = engine.frontier(cache_urls=1)
     one = Site(engine, frontier)
