@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CLASSES = {"SCHEDULER", "DOWNLOADER", "LOG_FORMATTER"}
+_OUR_CLASS = re.compile(r"crawlers(?:\.\w+)+\.[A-Z]\w*")  # files may have such names in lower case
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _SCRAPYS = {  # settings of Scrapy whose values are not those that their defaults suggest
     "CONCURRENT_ITEMS": Whole(least=1),
@@ -197,20 +198,21 @@ def _wrong_names(settings: BaseSettings) -> Iterator[str]:
 
 def _moved(settings: BaseSettings) -> Iterator[str]:
     """Yield which modules of ours that are named are elsewhere now, or nowhere."""
-    for name in settings:
-        value = settings[name]
-        if value == getattr(defaults, name, None):
-            continue
-        given = (
-            (*value, *value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
-        )
-        for path in given:
-            module = path.rpartition(".")[0] if isinstance(path, str) and path.startswith("crawlers.") else ""
-            if module and not _is_module(module):
-                moved = (one.name for one in walk_packages(package.__path__, "crawlers."))
-                stem = module.rpartition(".")[2]
-                now = next((one for one in moved if one.rpartition(".")[2] == stem), "")
-                yield f"{name}: there is no module {module} any more; " + (f"write {now}" if now else "leave it out")
+    given = ((name, settings[name]) for name in settings if settings[name] != getattr(defaults, name, None))
+    for name, module in ((name, path.rpartition(".")[0]) for name, value in given for path in _our_paths(value)):
+        if not _is_module(module):
+            found = (one.name for one in walk_packages(package.__path__, "crawlers."))
+            same_name = (
+                one for one in found if one.rpartition(".")[2] == module.rpartition(".")[2]
+            )  # names are unique
+            now = next(same_name, "")
+            yield f"{name}: there is no module {module} any more; " + (f"write {now}" if now else "leave it out")
+
+
+def _our_paths(value: object) -> list[str]:
+    """Return the classes of this package that the *value* of a setting names."""
+    words = (*value, *value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
+    return [word for word in words if isinstance(word, str) and _OUR_CLASS.fullmatch(word)]
 
 
 def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:

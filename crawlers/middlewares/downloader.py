@@ -43,12 +43,8 @@ if TYPE_CHECKING:
 
 # What these do to a request, they do to all.
 _SAME = (DefaultHeadersMiddleware, DownloadTimeoutMiddleware, HttpCompressionMiddleware, UserAgentMiddleware)
-_OURS = (
-    ContentTypeMiddleware,
-    RedirectMiddleware,
-    RenderingMiddleware,
-    DownloaderStats,
-)  # DownloaderStats: see `_count`
+# `ShortWay` calls these itself; see `_count` for the stats.
+_CALLED = (ContentTypeMiddleware, RedirectMiddleware, RenderingMiddleware, DownloaderStats)
 _IDLE = (HttpAuthMiddleware, HttpProxyMiddleware)  # without user and proxy
 
 
@@ -70,7 +66,7 @@ class Downloader(ScrapyDownloader):
             and not (self._delay or self.per_slot_settings or settings.getbool("AUTOTHROTTLE_ENABLED"))
             and self.domain_concurrency >= self.total_concurrency
             and kinds >= {ContentTypeMiddleware, RedirectMiddleware}
-            and kinds <= {*_SAME, *_OURS, *_IDLE}
+            and kinds <= {*_SAME, *_CALLED, *_IDLE}
             and not any(one.proxies for one in middlewares if isinstance(one, HttpProxyMiddleware))
             and not (settings.get("HTTPAUTH_USER") or settings.get("HTTPAUTH_PASS"))
         )

@@ -146,12 +146,6 @@ def latest_with_pages(connection: Connection, before: int) -> int | None:
     return next((number for number in earlier if has_pages(connection, number)), None)
 
 
-def site_has_pages(connection: Connection, site_id: int) -> bool:
-    """Return whether any page of the site was read."""
-    read = select(page.c.id).where(page.c.site_id == site_id, page.c.state == int(State.DONE))
-    return connection.execute(read.limit(1)).scalar() is not None
-
-
 def unavailable_sites(
     connection: Connection, crawl_id: int, *, with_certificates: bool = False
 ) -> list[tuple[str, str]]:

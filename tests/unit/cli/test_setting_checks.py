@@ -215,3 +215,7 @@ def test_module_that_moved_is_named(name, value, message):
     with pytest.raises(ConfigError) as raised:
         check_settings(project_settings(**{name: value}))
     assert re.fullmatch(rf"{name}: there is no module crawlers\.[\w.]+ any more; {message}", str(raised.value))
+
+
+def test_file_may_be_called_as_this_package():
+    check_settings(project_settings(ERROR_LOG_FILE="crawlers.2026.csv"))

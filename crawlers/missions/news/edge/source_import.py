@@ -1,4 +1,4 @@
-"""Adds the sources of a file to the store; and the words that tables of the panel have of feeds, alarms and rules."""
+"""Adds the sources of a file to the store."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING
 from crawlers.cli.sites.site_parts import opened
 from crawlers.files.text_file import shortened_list
 from crawlers.missions.news.feeds.sources_file import read_sources
-from crawlers.missions.news.plan.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE
 from crawlers.missions.news.stored.stored_sources import save_sources
-from crawlers.missions.news.urls.rule_learner import HAND, LEARNT
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-WORDS = ("home", "article", DEAD_FEED, UNREACHABLE, SILENT, EXTRACTION, DISCOVERY, HAND, LEARNT)
 
 
 def import_sources(settings: BaseSettings, name: str) -> None:

@@ -21,6 +21,7 @@ from crawlers.missions.news.plan.alarm_rules import (
 )
 from crawlers.missions.news.reports.url_rule_trial import rules_at
 from crawlers.missions.news.stored.news_tables import alarm, document, news_score, poll
+from crawlers.missions.news.urls.rule_learner import HAND, LEARNT
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.options import SETTINGS
 from crawlers.ranking.page_scores import REVISIT
@@ -56,6 +57,7 @@ EXPECTED = {
     EXTRACTION: (f"documents from {MIN_SHARE:.0%} of the pages that look like articles", "", 1.0),
     DISCOVERY: (f"a new URL {_WITHIN}", DAYS, DISCOVERY_SHARE),
 }
+WORDS = ("home", "article", *EXPECTED, HAND, LEARNT)  # in cells of tables, which the panel translates
 
 
 class Feeds(KeyedReport):
