@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from scrapy.commands import ScrapyCommand
 
-    from crawlers.reports.catalogue.table import Column as ReportColumn
+    from crawlers.reports.catalogue.report import Column as ReportColumn
 
 DOCS = Path(__file__).resolve().parent
 COMMANDS = ("crawl", "graph", "explain", "report", "web", "workers", "sites", "lab")

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from crawlers.inputs.render_settings import PROGRAMS
+from crawlers.inputs.setting_readers import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,14 +24,14 @@ from crawlers.bandits.turns import Sequential
 from crawlers.lab.link_regression import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
 from crawlers.lab.simulation.order_replay import LevelByLevel
 from crawlers.ranking.link_features import SHARED, link_feature_names
-from crawlers.ranking.shipped_weights import OF_LINKS
+from crawlers.ranking.link_prior import OF_LINKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlers.lab.link_regression import Example, Name
     from crawlers.lab.simulation.order_replay import ReplayEntry
-    from crawlers.ranking.link_table import Features
+    from crawlers.ranking.link_values import Features
 
 
 class _Recorded(LevelByLevel):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.lab.simulation.order_replay import SiteOrder
-    from crawlers.ranking.link_table import Features
+    from crawlers.ranking.link_values import Features
 
     # Returns the features of a link, by the numbers of its site and its own, and the level behind it.
     Described = Callable[[int, int, int], Features | None]

@@ -27,7 +27,7 @@ from scrapy.settings import Settings
 from crawlers import settings as defaults
 from crawlers.crawl.url_filter import UrlFilter
 from crawlers.errors import BadUrl
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.setting_readers import normalization
 from crawlers.items import Target
 from crawlers.pages.html import LINK_TAGS, ParsedPage, parse_page
 from crawlers.pages.page_links import path, position

@@ -36,7 +36,7 @@ from crawlers.missions.news.urls.url_classifier import PROBABLE
 from crawlers.missions.news.urls.url_features import GROUP_OF, features_of
 from crawlers.missions.news.urls.url_prior import UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url
-from crawlers.ranking.shipped_weights import OF_URLS
+from crawlers.ranking.link_prior import OF_URLS
 from crawlers.urls.domains import domain_group
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Makes crawlers/sites/month_names.json from the data of CLDR that Babel brings with it.
+"""Makes crawlers/sites/date_notations.json from the data of CLDR that Babel brings with it.
 
     python -m bench.quality.month_names
 
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from babel import Locale, localedata
 from babel.languages import get_official_languages
 
-from crawlers.sites import month_names
-from crawlers.sites.month_names import TABLE, folded, name_key
+from crawlers.sites import date_notations
+from crawlers.sites.date_notations import TABLE, folded, name_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def _names(locale: Locale) -> Iterator[tuple[str, int]]:
 
 
 def main() -> None:
-    path = Path(month_names.__file__).parent / TABLE
+    path = Path(date_notations.__file__).parent / TABLE
     table = made()
     lines = ",\n".join(
         f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(months)}" for name, months in table["names"].items()

@@ -38,7 +38,7 @@ from crawlers.missions.news.article.text_blocks import text_blocks
 from crawlers.missions.news.article.text_choice import TextBlock, best_set, features
 from crawlers.pages.charset import decode
 from crawlers.pages.html import thin
-from crawlers.ranking.shipped_weights import OF_BLOCKS
+from crawlers.ranking.link_prior import OF_BLOCKS
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import site_of
 

@@ -37,9 +37,8 @@ from bench.scale.panel_store import LARGE, Size, build, written
 from bench.scale.panel_walk import FILTER, ORDER, PAGE, TABLE, asked
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import crawl_numbered
-from crawlers.web.app import panel
 from crawlers.web.cached_results import CachedResults
-from crawlers.web.serving import access_on
+from crawlers.web.serving import access_on, panel
 from crawlers.web.starting import LocalStarter
 from tests.support.services import fresh_database, running_postgresql
 

@@ -9,7 +9,7 @@ from bench.scale.panel_store import EXPLAINED, LARGE, MISSIONS, first_document
 from crawlers.reports.catalogue.registry import reports_about
 from crawlers.reports.catalogue.report import ComputedReport, cursor_text
 from crawlers.reports.pictures.picture_registry import PICTURES
-from crawlers.web.app import ROUTES
+from crawlers.web.serving import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from crawlers.graphs.files import graph_paths, write_graph
+from crawlers.graphs.export import graph_paths, write_graph
 from crawlers.graphs.model import PAGE_COLUMNS, MemoryGraph
 from crawlers.items import Node
 

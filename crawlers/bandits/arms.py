@@ -2,20 +2,139 @@
 
 The state of a rule depends on pulls alone. Choosing changes nothing (except for turns measured in seconds), and neither
 does sleeping: a rule to which the pulls of an interrupted crawl are replayed has the state of the interrupted one.
+
+A priority queue of numbers whose priorities change frequently.
+
+Patience: how much time a crawl with a page budget gives for better pages.
 """
 
 from __future__ import annotations
 
+import heapq
+import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-from crawlers.bandits.indexed_heap import IndexedHeap
-from crawlers.bandits.patience import is_near_best
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping
 
-    from crawlers.bandits.indexed_heap import Priority
+Priority: TypeAlias = tuple[float, ...]  # the smallest comes first
+
+SLACK = 64  # obsolete entries tolerated in a heap of any size
+
+
+class IndexedHeap:
+    """Numbers by priority: smallest first, ties by number; O(log n) per change, amortised.
+
+    >>> heap = IndexedHeap()
+    >>> heap.put(1, (5.0,)), heap.put(2, (3.0,)), heap.first()
+    (None, None, 2)
+    >>> heap.put(2, (7.0,)), heap.first()
+    (None, 1)
+
+    Notes
+    -----
+    Entries are deleted only at the top of the heap: an entry is valid if it has the current priority of its number. If
+    more than half of the entries are obsolete, the heap is rebuilt.
+    """
+
+    __slots__ = ("_heap", "_priorities")
+
+    def __init__(self) -> None:
+        self._priorities: dict[int, Priority] = {}
+        self._heap: list[tuple[Priority, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._priorities)
+
+    def put(self, number: int, priority: Priority) -> None:
+        """Insert *number* with *priority*, or change its priority."""
+        if self._priorities.get(number) == priority:
+            return
+        self._priorities[number] = priority
+        if len(self._heap) > 2 * len(self._priorities) + SLACK:
+            self.replace(self._priorities)
+        else:
+            heapq.heappush(self._heap, (priority, number))
+
+    def remove(self, number: int) -> None:
+        """Remove *number* if it is in the heap; O(1)."""
+        self._priorities.pop(number, None)
+
+    def replace(self, priorities: Mapping[int, Priority]) -> None:
+        """Replace the whole contents by *priorities*, which maps numbers to priorities; O(n)."""
+        self._priorities = dict(priorities)
+        self._heap = [(priority, number) for number, priority in self._priorities.items()]
+        heapq.heapify(self._heap)
+
+    def first(self) -> int | None:
+        """Return the number with the smallest priority, or None if the heap is empty."""
+        heap, priorities = self._heap, self._priorities
+        while heap:
+            priority, number = heap[0]
+            if priorities.get(number) == priority:
+                return number
+            heapq.heappop(heap)
+        return None
+
+    def first_wanted(self, is_wanted: Callable[[int], bool]) -> int | None:
+        """Return the first number for which *is_wanted* returns True, and remove those before it; None without any."""
+        while (first := self.first()) is not None and not is_wanted(first):
+            self.remove(first)
+        return first
+
+    def first_but(self, number: int) -> int | None:
+        """Return the number with the smallest priority other than *number*, or None; O(log n) amortised."""
+        first = self.first()
+        if first != number:
+            return first
+        priority = self._priorities.pop(number)
+        second = self.first()
+        self.put(number, priority)
+        return second
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """A patient crawl chooses a site only if its index is near the best; otherwise it waits for better sites.
+
+    *index_share*, in [0, 1], is the share of the best index that a site needs to be chosen; 0: any site is chosen.
+    *longest_s* is the number of seconds after its last request during which a sleeping site is waited for. *timeout_s*
+    is the time limit of the run, 0 if it has none.
+    """
+
+    index_share: float = 0.0
+    longest_s: float = 0.0
+    timeout_s: float = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether a crawl ever waits."""
+        return self.index_share > 0.0 and self.longest_s > 0.0
+
+    def ends_at(self, began_at: float, spent: float) -> float:
+        """Return the time at which the crawl stops waiting if the *spent* share of its budget, in [0, 1], stays that.
+
+        With a time limit it waits only while it is ahead of the pace at which the budget will be spent when the time is
+        over. *began_at* is the start of the run.
+
+        >>> Patience(0.9, 60.0, timeout_s=3600.0).ends_at(1000.0, 0.5)
+        2800.0
+        """
+        return began_at + self.timeout_s * spent if self.timeout_s else math.inf
+
+
+def is_near_best(value: float, best: float, share: float) -> bool:
+    """Return whether *value* is at least the *share*, in [0, 1], of the *best* one; of a negative one, as far below it.
+
+    >>> is_near_best(0.9, 1.0, 0.9), is_near_best(0.8, 1.0, 0.9), is_near_best(-1.0, -1.0, 0.9)
+    (True, False, True)
+    """
+    return value >= best * (share if best > 0.0 else 2.0 - share)
+
+
+NO_PATIENCE = Patience()
 
 
 class Arm:

@@ -16,7 +16,7 @@ from crawlers.bandits.arms import Arm
 from crawlers.bandits.index_rule import IndexRule, Pool
 
 if TYPE_CHECKING:
-    from crawlers.bandits.indexed_heap import Priority
+    from crawlers.bandits.arms import Priority
 
 
 class UCB1(IndexRule[Arm]):

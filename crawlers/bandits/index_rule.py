@@ -23,13 +23,12 @@ import math
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Generic
 
-from crawlers.bandits.arms import A, ArmRule
-from crawlers.bandits.indexed_heap import IndexedHeap
+from crawlers.bandits.arms import A, ArmRule, IndexedHeap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from crawlers.bandits.indexed_heap import Priority
+    from crawlers.bandits.arms import Priority
 
 EXACT = 64  # sites at most whose indices are all computed after every pull, which takes some 100 us
 REFRESH = 32  # after n pulls, all indices are computed every n/32 pulls: at most 32 per pull, as every site has one

@@ -64,7 +64,7 @@ def _trivial(options: RuleOptions) -> SiteRule:
 
 RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "roundrobin": _roundrobin,
-    "best": _rule("best_site:Best"),
+    "best": _rule("turns:Best"),
     "sequential": _rule("turns:Sequential"),
     "trivial": _trivial,
     "gittins": _rule("beebot:BatchGreedy", "gittins_batch"),

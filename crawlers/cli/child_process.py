@@ -16,12 +16,12 @@ from queue import SimpleQueue
 from threading import Semaphore
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from crawlers.workers.worker_queries import Course
+from crawlers.workers.worker_table import Course
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawlers.workers.worker_queries import ProcessRow
+    from crawlers.workers.worker_table import ProcessRow
 
 MAX_LINES = 256  # of all workers that wait to be shown
 

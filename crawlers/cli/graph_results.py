@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.cli.project_command import read_crawl
 from crawlers.errors import ConfigError
-from crawlers.files.atomic import replacing
+from crawlers.files.atomic import check_file, replacing
 from crawlers.files.parquet_files import check_parquet
 from crawlers.files.text_file import shortened_list
-from crawlers.files.writable import check_file
 from crawlers.graphs.analysis import analyse
-from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
+from crawlers.graphs.comparison.compared_graph import compared_sites, write_comparisons
 from crawlers.graphs.comparison.crawl_changes import CHANGES
-from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
-from crawlers.graphs.export import no_graph_of, write_laid_out
-from crawlers.graphs.files import PARQUET, ResultFiles, graph_paths
-from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
-from crawlers.graphs.fragment.link_counts import count_fragment
+from crawlers.graphs.dataset import DATASET, write_dataset
+from crawlers.graphs.export import PARQUET, ResultFiles, graph_paths, no_graph_of, write_laid_out
+from crawlers.graphs.fragment.link_counts import count_fragment, write_accompanying, write_pairs
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
 from crawlers.graphs.important_part import graph_map
 from crawlers.graphs.looks import COMMUNITY, GraphLayout, graph_layout
@@ -28,13 +25,13 @@ from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import Seed
 from crawlers.mission import mission_named
-from crawlers.options.file_kinds import HTML, PICTURE
+from crawlers.options.kinds import HTML, PICTURE
 from crawlers.plurals import counted, plural
 from crawlers.ranking.page_orders import OF_IMPORTANCE
 from crawlers.reports.figures import draw_map
 from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
 from crawlers.reports.site_results import write_site_results
-from crawlers.sites.seed_names import matching_seeds
+from crawlers.sites.seed_list import matching_seeds
 from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
 from crawlers.store.reading.importance import totals_of, weights_of_crawl
 from crawlers.store.reading.pagerank import StoredPageRank
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.graphs.maps.graph_map import GraphMap
+    from crawlers.graphs.graph_map import GraphMap
     from crawlers.graphs.model import Graph
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import CrawledSite, NamedCrawl

@@ -13,12 +13,12 @@ from scrapy.utils.log import configure_logging
 
 from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, kinds_of_settings
 from crawlers.errors import ConfigError, CrawlersError, UnreachedError
+from crawlers.files.atomic import check_file
 from crawlers.files.text_file import shortened_list
-from crawlers.files.writable import check_file
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
-from crawlers.options.file_kinds import LOG, PROCESS_NUMBER, PROFILE
+from crawlers.options.kinds import LOG, PROCESS_NUMBER, PROFILE
 from crawlers.reasons import Reason, sentence
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.inputs.setting_values import SettingValues
-    from crawlers.options.file_kinds import FileKind
+    from crawlers.inputs.setting_readers import SettingValues
+    from crawlers.options.kinds import FileKind
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
 

@@ -119,8 +119,8 @@ def _is_module(name: str) -> bool:
 
 def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` with all unknown names, and all values that a setting can't have."""
-    from crawlers.downloader.client_settings import http_client
-    from crawlers.inputs.url_settings import url_selection, url_steps, use_suffix_list
+    from crawlers.downloader.curl_transfer import http_client
+    from crawlers.inputs.setting_readers import url_selection, url_steps, use_suffix_list
 
     kinds = kinds_of_settings()
     typed = {name: settings.get(name) for name in settings if settings.getpriority(name) == CMDLINE}
@@ -229,7 +229,7 @@ def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
 
 def check_link_prior(order: str, settings: BaseSettings) -> None:
     """Raise `ConfigError` if the command gives LINK_PRIOR, but *order* does not learn from links."""
-    from crawlers.inputs.rule_settings import order_names
+    from crawlers.inputs.setting_readers import order_names
     from crawlers.ranking.page_orders import LEARNING
 
     if order not in LEARNING and _is_given("LINK_PRIOR", settings) and order in order_names():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.cli.child_process import StoreView
 from crawlers.errors import CrawlersError
 from crawlers.store.database import Database
-from crawlers.workers.worker_queries import Course, course, processes_of, time_of_server
+from crawlers.workers.worker_table import Course, course, processes_of, time_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Collection

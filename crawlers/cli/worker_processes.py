@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.cli.child_process import ChildProcess
     from crawlers.cli.store_watch import StoreWatch
     from crawlers.cli.workers_display import WorkersDisplay
-    from crawlers.workers.worker_queries import ProcessRow
+    from crawlers.workers.worker_table import ProcessRow
 
 logger = logging.getLogger(__name__)
 

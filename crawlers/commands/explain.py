@@ -9,7 +9,7 @@ from scrapy.exceptions import UsageError
 
 from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
 from crawlers.errors import ConfigError
-from crawlers.files.cells import clean
+from crawlers.files.csv_tables import clean
 from crawlers.files.text_file import shortened
 from crawlers.inputs.crawl_name import named_by
 from crawlers.reports.time_limit import TimeLimit
@@ -56,10 +56,10 @@ class Command(StoreCommand):
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         # The keys in the store are those of the settings that the crawl recorded, not of today's.
+        from crawlers.reports.crawl_manifest import crawl_rules
         from crawlers.reports.histories.history import history_lines
         from crawlers.reports.histories.linking_pages import linking_facts
         from crawlers.reports.histories.url_history import BAD_LINK, url_history
-        from crawlers.reports.recorded_settings import crawl_rules
         from crawlers.store.reading.crawl_settings import settings_of
 
         rules = crawl_rules(settings_of(database, crawl.id))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlers.cli.project_command import StoreCommand, opened_store
-from crawlers.graphs.files import ALL_FORMATS, PARQUET
+from crawlers.graphs.export import ALL_FORMATS, PARQUET
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from crawlers.graphs.maps.graph_map import GraphMap
+    from crawlers.graphs.graph_map import GraphMap
 
 NOT_COMPARED = (
     "crawl",
@@ -40,7 +40,7 @@ class Command(StoreCommand):
         return "Write the graphs of crawled sites from the store"
 
     def long_desc(self) -> str:
-        from crawlers.graphs.dataset.dataset_export import DATASET
+        from crawlers.graphs.dataset import DATASET
 
         return (
             "Writes one graph per site (all sites, or the named ones: example.org) to RESULT_FOLDER, and its tables of "
@@ -105,7 +105,7 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.cli.graph_results import compare_crawls, write_results
-        from crawlers.graphs.comparison.comparison_files import COMPARISON_FORMATS
+        from crawlers.graphs.comparison.compared_graph import COMPARISON_FORMATS
         from crawlers.graphs.page_columns import SEEN
 
         if opts.top and (opts.picture or opts.html):
@@ -144,6 +144,6 @@ def _number(text: str) -> int:
 
 def _page_of(drawn: GraphMap) -> str:
     # With the panel's libraries, the import takes half a second, which other graphs must not wait for.
-    from crawlers.web.standalone_graph import standalone_graph
+    from crawlers.web.downloads import standalone_graph
 
     return standalone_graph(drawn)

@@ -11,8 +11,7 @@ from scrapy.exceptions import UsageError
 from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
 from crawlers.files.parquet_files import check_parquet
 from crawlers.plurals import counted
-from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, sorted_by, total
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, ComputedReport, Kind, in_order, rows_of, sorted_by, total
 
 if TYPE_CHECKING:
     import argparse
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.reports.catalogue.conditions import Filters
-    from crawlers.reports.catalogue.report import Report
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells, Report
 
 TABLE = "table"
 TOTALS = (Column("of", "Total of"), Column("number", "Number", Kind.COUNT))

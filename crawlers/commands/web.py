@@ -42,8 +42,7 @@ class Command(StoreCommand):
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         # Scrapy imports all commands for each of them: the others must not wait for the panel.
         from crawlers.store.database import Database, is_missing
-        from crawlers.web.app import panel
-        from crawlers.web.serving import access_on, bound, in_url, serve
+        from crawlers.web.serving import access_on, bound, in_url, panel, serve
 
         names = [name for name in settings.getlist("WEB_HOSTS") if name]
         access = access_on(opts.host, opts.port, str(settings.get("WEB_PASSWORD") or ""), names)

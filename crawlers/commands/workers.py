@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
-    from crawlers.workers.worker_queries import CrawlWorkers
+    from crawlers.workers.worker_table import CrawlWorkers
 
 ACTIONS = ("pause", "resume", "stop")
 
@@ -44,8 +44,7 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.reports.histories.history import sentence
-        from crawlers.workers.worker_queries import sites_with_workers, workers_of
-        from crawlers.workers.worker_table import nobody_works, site_lines, worker_lines
+        from crawlers.workers.worker_table import nobody_works, site_lines, sites_with_workers, worker_lines, workers_of
 
         if len(args) > 1 or (args and args[0] not in ACTIONS):
             raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
@@ -76,8 +75,7 @@ def _ask(database: Database, crawl: NamedCrawl, action: str, found: CrawlWorkers
     """Ask the *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`."""
     from crawlers.reports.histories.history import sentence
     from crawlers.store.worker_rows import PAUSE, STOP
-    from crawlers.workers.worker_queries import set_control
-    from crawlers.workers.worker_table import nobody_works
+    from crawlers.workers.worker_table import nobody_works, set_control
 
     wanted = {"pause": PAUSE, "stop": STOP}.get(action)
     if not workers:

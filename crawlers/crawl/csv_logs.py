@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.files.cells import guarded
+from crawlers.files.csv_tables import guarded
 from crawlers.reasons import sentence
 from crawlers.store.reading.url_counts import kind_of
 

@@ -28,7 +28,7 @@ from crawlers.errors import StoreError
 from crawlers.items import State
 from crawlers.reasons import ErrorClass
 from crawlers.store.reading.queries import oldest_waiting
-from crawlers.store.worker_status import Wait
+from crawlers.store.worker_rows import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

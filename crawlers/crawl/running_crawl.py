@@ -23,23 +23,21 @@ from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.trials import Trials
 from crawlers.crawl.url_filter import UrlFilter
 from crawlers.errors import CrawlersError, FrontierError, StoreError
-from crawlers.inputs.render_settings import RenderedSites
-from crawlers.inputs.url_settings import normalization, url_selection
+from crawlers.inputs.setting_readers import RenderedSites, normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.pages.retries import RetryPolicy, robots_rests
 from crawlers.pages.robots_groups import is_unreachable
 from crawlers.plurals import counted
 from crawlers.reasons import Reason
-from crawlers.sites.robots_token import robots_token
+from crawlers.sites.robots_rules import robots_token
 from crawlers.sites.sitemaps import sitemaps_of_robots
 from crawlers.store.reading.page_selection import StoredSelection
 from crawlers.store.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
 from crawlers.store.sites.site_rows import networks_of_seeds
-from crawlers.store.worker_rows import PAUSE, STOP
-from crawlers.store.worker_status import Wait
+from crawlers.store.worker_rows import PAUSE, STOP, Wait
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import AddressGuard
-from crawlers.urls.url_selection import UrlSelection
+from crawlers.urls.scope import UrlSelection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,8 +48,8 @@ if TYPE_CHECKING:
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import Lease
-    from crawlers.inputs.crawl_command import CrawlOrigin
-    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.inputs.program import CrawlOrigin
+    from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Target
     from crawlers.store.schema.rows import Row
     from crawlers.store.worker_rows import Round

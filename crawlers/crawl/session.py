@@ -21,14 +21,20 @@ from crawlers.crawl.claims import Alone
 from crawlers.crawl.spec import check_order
 from crawlers.crawl.worker import Worker
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
-from crawlers.files.writable import check_setting_file
+from crawlers.files.atomic import check_setting_file
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
-from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
-from crawlers.inputs.rule_settings import chosen_order, chosen_patience, chosen_rule, registry_entry
-from crawlers.inputs.url_settings import normalization, recorded
+from crawlers.graphs.page_columns import drop_duplicate_rows, duplicate_rows
+from crawlers.inputs.setting_readers import (
+    chosen_order,
+    chosen_patience,
+    chosen_rule,
+    normalization,
+    recorded,
+    registry_entry,
+)
 from crawlers.items import SiteLimits
 from crawlers.options import RECORDED
 from crawlers.plurals import counted, plural
@@ -43,10 +49,17 @@ from crawlers.store.reading.queries import sites_of
 from crawlers.store.reading.result_folders import replaced_crawl
 from crawlers.store.reading.run_command import ANOTHER, Command
 from crawlers.store.schema.tables import site
-from crawlers.store.sites.site_opening import SiteList, discovered_site
-from crawlers.store.sites.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
+from crawlers.store.sites.site_rows import (
+    SiteList,
+    SiteRow,
+    count_excluded,
+    count_sites,
+    discovered_site,
+    known_sites,
+    open_site_ids,
+)
 from crawlers.store.store_check import StoreCheck
-from crawlers.store.writing.own_links import adopt_links, own_urls
+from crawlers.store.writing.page_rows import adopt_links, own_urls
 from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of
 from crawlers.store.writing.reserved_ids import ReservedIds
 from crawlers.store.writing.stored_features import stored_link_prior
@@ -59,8 +72,8 @@ if TYPE_CHECKING:
     from crawlers.crawl.claims import Claims
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.inputs.crawl_command import CrawlOrigin
-    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.inputs.program import CrawlOrigin
+    from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Target
     from crawlers.store.reading.page_selection import StoredSelection
     from crawlers.store.writing.change_set import ChangeSet

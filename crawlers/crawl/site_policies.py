@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.values import Lease, SiteStart
-    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Page, SiteLimits
     from crawlers.store.reading.queries import Finder
     from crawlers.store.sites.site_rows import SiteRow

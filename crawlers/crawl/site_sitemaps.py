@@ -27,7 +27,7 @@ from crawlers.reasons import Reason
 from crawlers.sites.feed_items import MAX_ITEMS
 from crawlers.sites.sitemaps import sitemaps_of_robots
 from crawlers.store.reading.queries import sitemaps_of
-from crawlers.store.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
+from crawlers.store.schema.tables import SitemapRow, SitemapState, SitemapUrlRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.keys import url_key
 from crawlers.urls.resolution import resolve, site_of

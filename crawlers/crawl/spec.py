@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.rule_settings import needs_of
+from crawlers.inputs.setting_readers import needs_of
 from crawlers.mission import missions
 from crawlers.ranking.page_orders import LEARNING
+from crawlers.urls.addresses import SiteAddresses
 from crawlers.urls.resolution import site_of
-from crawlers.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawlers.items import Page, State
-from crawlers.pages.error_classes import error_class
+from crawlers.pages.retries import error_class
 from crawlers.reasons import Reason, code_of, sentence
 
 if TYPE_CHECKING:

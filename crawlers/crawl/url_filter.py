@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from crawlers.reasons import Reason
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve
-from crawlers.urls.url_selection import UrlSelection
-from crawlers.urls.url_shapes import shape_reason
+from crawlers.urls.scope import UrlSelection
+from crawlers.urls.trap_watch import shape_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

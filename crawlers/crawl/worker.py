@@ -1,19 +1,22 @@
-"""This process as a worker of its crawl, alone or one of several: its row in the store, which is its sign of life."""
+"""This process as a worker of its crawl, alone or one of several: its row in the store, which is its sign of life.
+
+How many events there were per second over the last minute.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawlers.crawl.recent_rate import RecentRate
 from crawlers.errors import StoreError
 from crawlers.items import State
 from crawlers.store import worker_rows
 from crawlers.store.locks import is_free
 from crawlers.store.schema.tables import EndedPage, PullRow
-from crawlers.store.worker_status import WorkerStatus
+from crawlers.store.worker_rows import WorkerStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -22,9 +25,31 @@ if TYPE_CHECKING:
 
     from crawlers.store.database import Database
     from crawlers.store.reading.crawls import CrawlRow
-    from crawlers.store.worker_status import Wait
+    from crawlers.store.worker_rows import Wait
     from crawlers.store.writing.change_set import ChangeSet
     from crawlers.store.writing.writer import Writer
+
+
+class RecentRate:
+    """Averages a count over the last *window_s* seconds; O(1) on average, one number per reading in memory."""
+
+    def __init__(self, window_s: float = 60.0) -> None:
+        self._window_s = window_s
+        self._readings: deque[tuple[float, int]] = deque()  # (time, total), oldest first
+
+    def at(self, now: float, total: int) -> float:
+        """Return the events per second until *now*, when there have been *total* events; 0 at the first call.
+
+        >>> rate = RecentRate(window_s=60.0)
+        >>> rate.at(0.0, 5), rate.at(10.0, 25), rate.at(70.0, 85)
+        (0.0, 2.0, 1.0)
+        """
+        self._readings.append((now, total))
+        while len(self._readings) > 2 and self._readings[1][0] <= now - self._window_s:
+            self._readings.popleft()
+        since, before = self._readings[0]
+        return (total - before) / (now - since) if now > since else 0.0
+
 
 ROUND_S = 1.0  # between two rounds
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost

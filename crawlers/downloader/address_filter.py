@@ -1,10 +1,19 @@
-"""Keeps connections out of private networks: filters the addresses to which Twisted resolves host names."""
+"""Keeps connections out of private networks: filters the addresses to which Twisted resolves host names.
+
+Resolves host names by the resolver of the reactor, with its cache, its time limit and the filter of addresses.
+
+Where requests are sent, and the limits of responses that hold for both HTTP clients.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from scrapy import signals
+from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.datatypes import LocalCache
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer
@@ -19,11 +28,82 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from twisted.internet.interfaces import IAddress, IHostResolution
 
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.urls.addresses import AddressGuard
+
+
+async def addresses_of(host: str, port: int) -> list[str]:
+    """Return the IP addresses of *host* that may be connected to at *port*; none if there are none."""
+    from twisted.internet import reactor
+
+    receiver = _Receiver()
+    reactor.nameResolver.resolveHostName(receiver, host, port)
+    return await receiver.addresses
+
+
+@implementer(IResolutionReceiver)
+class _Receiver:
+    def __init__(self) -> None:
+        self.addresses: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
+        self._found: list[str] = []
+
+    def resolutionBegan(self, resolutionInProgress: IHostResolution) -> None:
+        """Do nothing: resolutions can't be cancelled."""
+
+    def addressResolved(self, address: IAddress) -> None:
+        self._found.append(address.host)
+
+    def resolutionComplete(self) -> None:
+        if not self.addresses.done():  # it is when the download timed out
+            self.addresses.set_result(self._found)
+
+
+MAX_HEAD_BYTES = 256 * 1024  # of status lines and headers, informational responses (1xx) included; as in Chrome
+MAX_LINE_BYTES = 64 * 1024  # of a header; Twisted's 16 kB are too few for the security policies of some sites
+
+_PORTS = {"http": 80, "https": 443}
+_MAX_NAME, _MAX_LABEL = 253, 63  # characters of a host name and its parts (RFC 1035 section 2.3.4)
+
+
+class Target(NamedTuple):
+    """The host to which a request is sent: that of its URL, or its proxy."""
+
+    host: str  # a name or an IP address, in lower case and without brackets
+    port: int
+
+
+def target_of(request: Request, addresses: AddressFilter | None) -> Target:
+    """Return where *request* will be sent, if *addresses* allow it.
+
+    Raises `DownloadRefusedError` if they don't, and `CannotResolveHostError` for a name that no DNS can hold.
+    """
+    url, proxy = request.url, request.meta.get("proxy")
+    if proxy:
+        url = proxy if "://" in proxy else f"http://{proxy}"
+    target = _target("/".join(url.split("/", 3)[:3]))
+    if addresses is not None:
+        addresses.check(*target, is_proxy=bool(proxy))
+    return target
+
+
+@lru_cache(1_000)  # sites that are crawled at a time
+def _target(site: str) -> Target:
+    parts = urlsplit(site)
+    target = Target(parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 80))
+    _check_name(target.host)
+    return target
+
+
+def _check_name(host: str) -> None:
+    """Raise `CannotResolveHostError` for a name that no DNS can hold; resolvers raise other exceptions for some."""
+    labels = host.removesuffix(".").split(".")
+    if not is_address(host) and (len(host) > _MAX_NAME or any(not 1 <= len(label) <= _MAX_LABEL for label in labels)):
+        raise CannotResolveHostError(f"{host[:_MAX_NAME]} is not a host name")
+
 
 MAX_REFUSED = 1_000  # names whose refusal is remembered until their request fails, which happens at once
 

@@ -25,16 +25,16 @@ from twisted.web.client import ResponseFailed
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
-from crawlers.downloader.address_filter import AddressFilter
+from crawlers.downloader.address_filter import (
+    MAX_HEAD_BYTES,
+    MAX_LINE_BYTES,
+    AddressFilter,
+    target_of,
+)
 from crawlers.downloader.download_errors import (
     BadResponseError,
     DownloadRefusedError,
     certificate_problem,
-)
-from crawlers.downloader.targets import (
-    MAX_HEAD_BYTES,
-    MAX_LINE_BYTES,
-    target_of,
 )
 from crawlers.reasons import Reason
 

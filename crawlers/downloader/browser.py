@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawlers.crawl.running_crawl import Crawl
-    from crawlers.urls.redirect_targets import Redirect
+    from crawlers.urls.resolution import Redirect
 
 
 LOOK_S = 0.5  # between two looks at the memory of a browser

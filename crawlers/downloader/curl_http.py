@@ -31,7 +31,7 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.ssl import _get_tls_version_limits
 from twisted.internet.ssl import Certificate
 
-from crawlers.downloader.address_filter import AddressFilter
+from crawlers.downloader.address_filter import MAX_LINE_BYTES, AddressFilter, addresses_of, target_of
 from crawlers.downloader.curl_loop import CurlLoop
 from crawlers.downloader.curl_transfer import Callbacks, Transfer
 from crawlers.downloader.download_errors import (
@@ -39,8 +39,6 @@ from crawlers.downloader.download_errors import (
     DownloadRefusedError,
     certificate_problem,
 )
-from crawlers.downloader.host_names import addresses_of
-from crawlers.downloader.targets import MAX_LINE_BYTES, target_of
 from crawlers.items import REQUEST_SENT
 from crawlers.reasons import Reason
 from crawlers.urls.addresses import is_address
@@ -52,8 +50,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from crawlers.downloader.address_filter import Target
     from crawlers.downloader.bounded_http import BoundedHTTPHandler
-    from crawlers.downloader.targets import Target
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,7 @@
-"""One download, as the callbacks of libcurl see it, with the limits for hostile servers."""
+"""One download, as the callbacks of libcurl see it, with the limits for hostile servers.
+
+Reads which library downloads pages (HTTP_CLIENT).
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,11 @@ from scrapy.exceptions import DownloadCancelledError, StopDownload
 from scrapy.http import Headers
 from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
 
+from crawlers.downloader.address_filter import MAX_HEAD_BYTES, MAX_LINE_BYTES
 from crawlers.downloader.download_errors import BadResponseError, DownloadRefusedError
 from crawlers.downloader.heard_signals import heard_signals
-from crawlers.downloader.targets import MAX_HEAD_BYTES, MAX_LINE_BYTES
+from crawlers.errors import ConfigError
+from crawlers.inputs.setting_readers import registry_entry
 from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
@@ -26,8 +31,44 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawlers.downloader.address_filter import AddressFilter
-    from crawlers.downloader.targets import Target
+    from crawlers.downloader.address_filter import AddressFilter, Target
+    from crawlers.inputs.setting_readers import SettingValues
+
+CLIENTS = {  # the handlers; only that of a crawl is imported
+    "curl": "crawlers.downloader.curl_http:CurlHTTPHandler",
+    "twisted": "crawlers.downloader.bounded_http:BoundedHTTPHandler",
+}
+REQUIRED = {  # values of Scrapy's settings without which libcurl can't be used: the defaults
+    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",  # which runs the loop of asyncio
+    "DOWNLOADER_CLIENTCONTEXTFACTORY": "SENTINEL",
+    "DOWNLOADER_CLIENT_TLS_METHOD": "TLS",
+}
+
+
+def http_client(settings: SettingValues) -> str:
+    """Return the handler that HTTP_CLIENT names; raises `ConfigError` if there is none, or it can't be used."""
+    handler = registry_entry(CLIENTS, "HTTP_CLIENT", settings.get("HTTP_CLIENT"))
+    if handler == CLIENTS["curl"]:
+        if missing := _missing():
+            raise ConfigError(
+                f"HTTP_CLIENT=curl needs {missing}; run pip install --upgrade pycurl, or set HTTP_CLIENT=twisted"
+            )
+        for setting, value in REQUIRED.items():
+            if settings.get(setting) != value:
+                raise ConfigError(
+                    f"HTTP_CLIENT=curl needs the default of {setting}; leave it out, or set HTTP_CLIENT=twisted"
+                )
+    return handler
+
+
+def _missing() -> str:
+    """Return what HTTP_CLIENT=curl lacks on this machine; empty if nothing."""
+    try:
+        from pycurl import CONN_ID, AsyncCurlMulti, version_info  # noqa: F401 # an older one has no such names
+    except ImportError as error:
+        return f"pycurl 7.49 with libcurl 8.2, or newer ones ({error})"
+    return "" if "https" in version_info()[8] else "a libcurl with TLS"
+
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from crawlers.downloader.client_settings import http_client
+from crawlers.downloader.curl_transfer import http_client
 
 if TYPE_CHECKING:
     from scrapy.core.downloader.handlers.base import BaseDownloadHandler

@@ -22,12 +22,11 @@ from crawlers.crawl.site_policies import RobotsCache
 from crawlers.errors import BadUrl
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.frontier.politeness import HostGate
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.setting_readers import normalization
 from crawlers.pages.robots_groups import UNREACHABLE
 from crawlers.sites.robots_rules import MAX_REDIRECTS, RobotsRules, robots_text
 from crawlers.urls.domains import domain_group
-from crawlers.urls.redirect_targets import redirect_of
-from crawlers.urls.resolution import site_of
+from crawlers.urls.resolution import redirect_of, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawlers.frontier.values import Lease
-    from crawlers.urls.redirect_targets import Redirect
+    from crawlers.urls.resolution import Redirect
 
 logger = logging.getLogger(__name__)
 

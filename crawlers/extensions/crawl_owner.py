@@ -25,10 +25,10 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, CrawlersError, FrontierError
-from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
+from crawlers.inputs.program import CrawlCommand, CrawlOrigin
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.options import OFFERED
-from crawlers.options.typed_values import typed
+from crawlers.options.kinds import typed
 from crawlers.reasons import Reason
 from crawlers.spiders.base import SiteSpider
 from crawlers.store.reading.queries import NamedCrawl, crawl_numbered

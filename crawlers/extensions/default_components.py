@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers import settings as defaults
-from crawlers.inputs.render_settings import are_any_rendered
+from crawlers.inputs.setting_readers import are_any_rendered
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from scrapy.exceptions import NotConfigured
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extensions.json_log import prints_for_people
-from crawlers.files.cells import clean
+from crawlers.files.csv_tables import clean
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.worker_place import worker_place
 from crawlers.options import SETTINGS

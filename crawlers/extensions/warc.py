@@ -14,9 +14,9 @@ from scrapy.exceptions import NotConfigured
 from crawlers import __version__
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, owner_of
+from crawlers.files.atomic import check_setting_file
 from crawlers.files.names import of_worker
 from crawlers.files.warc_file import Exchange, FileInUse, WarcFile, check_warc
-from crawlers.files.writable import check_setting_file
 from crawlers.inputs.crawl_name import crawl_name
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
 from crawlers.extensions.crawl_owner import owner_of
-from crawlers.files.cells import guarded
+from crawlers.files.atomic import check_file
+from crawlers.files.csv_tables import guarded
 from crawlers.files.names import of_worker
-from crawlers.files.writable import check_file
-from crawlers.options.file_kinds import FEED
+from crawlers.options.kinds import FEED
 
 if TYPE_CHECKING:
     from scrapy import Spider

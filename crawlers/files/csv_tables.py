@@ -1,20 +1,111 @@
-"""Writes tables for people as CSV files, in which no cell runs as a formula, see `cells`."""
+"""Writes tables for people as CSV files, in which no cell runs as a formula, see `cells`.
+
+Values as the cells of tables and the attributes of graphs.
+
+Titles are written by strangers, and a spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@``
+as a formula. A text (label or string attribute) that begins with one of these, with their full-width
+equivalents, or with tab, newline or carriage return is therefore prefixed with an apostrophe. So is a text that
+begins with an apostrophe, which makes the rule reversible: removing one leading apostrophe restores the original
+text. Numbers are unchanged.
+
+References
+----------
+.. [1] OWASP, CSV Injection, https://owasp.org/www-community/attacks/CSV_Injection
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
+import re
+from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING
 
 from crawlers.batches import batches
 from crawlers.files.atomic import replacing
-from crawlers.files.cells import guarded_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from crawlers.files.cells import Value
+Value = str | int | float | bool | None
+
+FORMULA_STARTS = tuple("=+-@\t\n\r＝＋－＠'")
+# Everything outside the production Char of XML 1.0 (https://www.w3.org/TR/xml/#charsets); DEL and the controls of C1,
+# which steer terminals, too (ECMA-48); and the characters of Unicode Standard Annex 9, section 2, which change the
+# direction of the text behind them.
+_CONTROLS = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
+
+
+def clean(text: str) -> str:
+    """Return *text* with U+FFFD in place of each character that XML 1.0 can't hold, or that controls its display.
+
+    These are the control characters except tab, newline and carriage return, those that change the direction of text,
+    lone surrogates, U+FFFE and U+FFFF. They are replaced, as HTML parsers replace NUL, and not removed, so that a
+    reader sees that something was there. All text of the web that people see is cleaned here, when it is written into
+    a file, a page of the panel or a terminal.
+
+    >>> clean("a" + chr(0) + "b") == clean("a" + chr(0x202E) + "b") == "a" + chr(0xFFFD) + "b"
+    True
+    """
+    return text if text.isascii() and text.isprintable() else _CONTROLS.sub("\ufffd", text)
+
+
+def cell(value: Value) -> str | None:
+    """Return the text of *value*, or None if there is nothing to write.
+
+    Floats are written with `repr`, so that they read back exactly. Infinities and NaN, which
+    readers of these formats write differently, count as nothing.
+
+    >>> cell(0.1), cell(True), cell(None)
+    ('0.1', 'true', None)
+    """
+    if type(value) is int:  # first, because most values are: a page has five of them
+        return str(value)
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(float(value)) if math.isfinite(value) else None  # float(): numpy's repr names its type
+    return None if value is None else str(value)
+
+
+def guarded_cell(value: Value) -> str | None:
+    """Return the text of *value* as a cell that no spreadsheet runs as a formula; None if there is nothing to write."""
+    return guarded(value) if isinstance(value, str) else cell(value)
+
+
+def unguarded(text: str) -> str:
+    """Return the text whose cell is *text*, see `guarded`.
+
+    >>> unguarded("'=1+1"), unguarded("'tis")
+    ('=1+1', "'tis")
+    """
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_STARTS) else text
+
+
+def guarded(text: str) -> str:
+    """Return *text*, escaped so that no spreadsheet runs it as a formula.
+
+    >>> guarded("=1+1"), guarded("1+1")
+    ("'=1+1", '1+1')
+    """
+    text = clean(text)
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def utc(seconds: float) -> str:
+    """Return a time, in seconds since 1970, in the format that spreadsheets read.
+
+    >>> utc(0.0)
+    '1970-01-01 00:00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
 
 ROWS_AT_ONCE = 500
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from crawlers.bandits.patience import NO_PATIENCE, Patience
+from crawlers.bandits.arms import NO_PATIENCE, Patience
 from crawlers.store.schema.tables import CountedKeyRow, PullRow
 
 if TYPE_CHECKING:

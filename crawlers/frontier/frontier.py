@@ -32,7 +32,7 @@ from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
 from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
-from crawlers.store.worker_status import Wait
+from crawlers.store.worker_rows import Wait
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Candidate, Decision, PageVisit, Position, Reward, SiteStart
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.ranking.page_orders import PageOrder
-    from crawlers.store.reading.order_parts import StoredPart
+    from crawlers.store.reading.page_selection import StoredPart
     from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.store.writing.pulls import Pull

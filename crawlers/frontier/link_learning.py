@@ -8,8 +8,7 @@ import numpy as np
 
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
-from crawlers.ranking.link_table import text_of
-from crawlers.ranking.link_values import MOST_COMPARED
+from crawlers.ranking.link_values import MOST_COMPARED, text_of
 from crawlers.store.schema.tables import LinkFeaturesRow
 from crawlers.store.writing.stored_features import read_features
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Origin
     from crawlers.items import Target
-    from crawlers.ranking.link_table import Features
-    from crawlers.ranking.link_values import Rows
+    from crawlers.ranking.link_values import Features, Rows
     from crawlers.ranking.page_orders import LinkLearner
     from crawlers.store.writing.pulls import Pull
 

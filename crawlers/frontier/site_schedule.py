@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from crawlers.errors import FrontierError
 from crawlers.frontier.values import RuleDecisions
 from crawlers.ranking.page_scores import REVISIT
-from crawlers.store.worker_status import Wait
+from crawlers.store.worker_rows import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Hashable, Iterator, Set

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.url_cache import UrlCache
     from crawlers.items import LinkPlace, LinkText, Page, QueueSlot, Target
-    from crawlers.ranking.link_table import Features
+    from crawlers.ranking.link_values import Features
     from crawlers.ranking.page_orders import Shares
 
 

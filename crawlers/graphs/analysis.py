@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.graphs.model import Graph
 
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1

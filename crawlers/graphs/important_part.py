@@ -7,35 +7,33 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.graphs.fragment.web_fragment import ACCOMPANYING, TARGET
-from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, class_start, laid_out, ranked
-from crawlers.graphs.maps.graph_map import (
+from crawlers.graphs.graph_map import (
     AROUND,
+    COMMUNITY_COLOURS,
     CRAWLED,
     DEEPER,
+    LEVEL_COLOURS,
     OF_CLASS,
     OF_HOST,
     OF_LEVEL,
+    OTHER,
     OTHER_HOSTS,
     OTHER_SITE,
     SMALLER,
     GraphMap,
     MapNode,
     Meaning,
-    short_name,
-)
-from crawlers.graphs.maps.map_colours import (
-    COMMUNITY_COLOURS,
-    LEVEL_COLOURS,
-    OTHER,
     community_colour,
     level_colour,
+    short_name,
 )
+from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, class_start, laid_out, ranked
 from crawlers.graphs.model import MemoryGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.graphs.looks import GraphLayout, LaidOutGraph
     from crawlers.graphs.model import Graph, Row
 

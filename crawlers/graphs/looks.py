@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import ConfigError
 from crawlers.graphs.fragment.web_fragment import CLASS_STARTS
-from crawlers.graphs.maps.map_colours import (
+from crawlers.graphs.graph_map import (
     CLASS_COLOURS,
     CRAWLED_COLOUR,
     OTHER,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.graphs.model import Graph, Row
 
 MAX_NODES = 20_000  # of a graph with positions, which take 2 s
@@ -102,7 +102,7 @@ def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
         return _drawn(graph, GraphLayout(), {}, remark)
     # The import of numpy takes a tenth of a second, for which only graphs with positions have to wait.
     from crawlers.graphs.analysis import analyse
-    from crawlers.graphs.maps.communities import communities
+    from crawlers.graphs.graph_map import communities
 
     ids = graph.ids
     if layout.size not in [column.name for column in graph.columns]:
@@ -137,7 +137,7 @@ def positions(graph: Graph) -> dict[int, tuple[float, float]] | None:
 
 
 def _places(graph: Graph, edges: NDArray[np.int64]) -> dict[int, tuple[float, float]]:
-    from crawlers.graphs.maps.force_layout import force_layout
+    from crawlers.graphs.graph_map import force_layout
 
     return dict(zip(graph.ids, force_layout(len(graph.ids), edges), strict=True))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from crawlers.files.cells import Value
+from crawlers.files.csv_tables import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

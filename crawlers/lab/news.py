@@ -17,7 +17,7 @@ from crawlers.missions.news.plan.iteration_counts import Iteration, merged
 from crawlers.missions.news.stored.iterations import stored_days, stored_iterations
 from crawlers.plurals import counted, plural
 from crawlers.reports.catalogue.renderers import text_table
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import crawl_named
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.missions.news.plan.iteration_counts import Day
     from crawlers.store.reading.queries import NamedCrawl
 

@@ -9,8 +9,8 @@ from crawlers.bandits.site_rules import RULES
 from crawlers.cli.project_command import whole_number
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
-from crawlers.files.writable import check_file
-from crawlers.options.file_kinds import CSV_TABLE, PICTURE
+from crawlers.files.atomic import check_file
+from crawlers.options.kinds import CSV_TABLE, PICTURE
 
 if TYPE_CHECKING:
     import argparse
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.options.file_kinds import FileKind
+    from crawlers.options.kinds import FileKind
     from crawlers.store.reading.queries import NamedCrawl
 
 

@@ -1,13 +1,18 @@
-"""`scrapy lab replay`: replays each rule on the web that a crawl has stored, without requests."""
+"""`scrapy lab replay`: replays each rule on the web that a crawl has stored, without requests.
+
+Reads the pages of a crawl with their links to each other and their rewards, for replays in another order.
+"""
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
+from sqlalchemy import func, select
 
 from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.bandits.site_rules import RULES
@@ -16,33 +21,81 @@ from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_prior_file import chosen_link_prior
-from crawlers.inputs.rule_settings import registry_entry, rule_options
+from crawlers.inputs.setting_readers import registry_entry, rule_options
 from crawlers.lab import yield_chart
-from crawlers.lab.known_sites import known_sites
 from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
-from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
+from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayPage, ReplaySite
 from crawlers.lab.simulation.order_replay import replay as replay_order
 from crawlers.lab.simulation.rule_simulation import omniscient, oracle, simulate
-from crawlers.lab.site_yields import site_yields
+from crawlers.lab.site_yields import links_of_pages, site_yields
 from crawlers.plurals import counted, plural
 from crawlers.ranking.link_prior import prior_of
 from crawlers.ranking.link_values import LinkValues
 from crawlers.store.database import Database
 from crawlers.store.reading.crawl_settings import settings_of
 from crawlers.store.reading.queries import crawl_named
+from crawlers.store.schema.tables import link, link_features, page, pull, site
+from crawlers.store.writing.stored_features import read_features
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from scrapy.settings import BaseSettings
+    from sqlalchemy import Connection
 
     from crawlers.bandits.reward_kinds import RewardKind
     from crawlers.bandits.site_rules import SiteRule
-    from crawlers.lab.simulation.order_replay import ReplaySite
     from crawlers.lab.site_yields import SiteYields
     from crawlers.ranking.link_prior import LinkPrior
+
+ROWS_AT_ONCE = 10_000
+
+
+def known_sites(database: Database, crawl_id: int, reward: RewardKind) -> list[ReplaySite]:
+    """Return all sites of a crawl in the order of its host list, with the keys that *reward* counts.
+
+    The links of a page are in the order in which their targets were found. All sites are in memory at a time: some 500
+    bytes for each page, 8 for each link to a page and 200 for each external link. Raises `StoreError` if it is damaged.
+    """
+    sites = select(site.c.id, site.c.site, site.c.max_level).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+    with database.read() as connection:
+        return [_known(connection, *row, reward, database.name) for row in connection.execute(sites).all()]
+
+
+def _known(
+    connection: Connection, site_id: int, name: str, max_level: int | None, reward: RewardKind, store: str
+) -> ReplaySite:
+    stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
+    of_pages = select(pull.c.page_id, func.count()).where(pull.c.site_id == site_id).group_by(pull.c.page_id)
+    downloads = {number: count for number, count in connection.execute(of_pages)}
+    links: dict[int, array[int]] = {}
+    between = (
+        select(link.c.source_id, link.c.target_id)
+        .join(page, page.c.id == link.c.source_id)
+        .where(page.c.site_id == site_id)
+        .order_by(link.c.source_id, link.c.target_id)
+    )
+    for source, target in stream.execute(between):
+        links.setdefault(source, array("q")).append(target)
+    external = links_of_pages(connection, site_id)
+    rows = (
+        select(page.c.id, page.c.moved_to, link_features.c.features)
+        .outerjoin(link_features, link_features.c.page_id == page.c.id)
+        .where(page.c.site_id == site_id)
+        .order_by(page.c.level, page.c.hops, page.c.id)
+    )
+    home, pages = 0, dict[int, ReplayPage]()
+    with stream.execute(rows) as found_rows:  # closes the cursor of the server if a row is damaged
+        for number, moved_to, text in found_rows:
+            home = home or number
+            features = None if text is None else read_features(text, store)
+            found = external.get(number, ())
+            keys = frozenset(reward.keys(found))
+            pages[number] = ReplayPage(downloads.get(number, 0), links.get(number, ()), moved_to, found, keys, features)
+    return ReplaySite(name, home, pages, max_level)
+
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
@@ -71,9 +124,9 @@ class AsRead:
         made = simulate(rule, [site.yields for site in self.sites], page_budget)
         urls: set[int] = set()
         hosts: set[int] = set()
-        for site, pulls in zip(self.sites, made.pulls, strict=True):
-            urls = urls.union(*site.urls[:pulls])
-            hosts = hosts.union(*site.hosts[:pulls])
+        for known, pulls in zip(self.sites, made.pulls, strict=True):
+            urls = urls.union(*known.urls[:pulls])
+            hosts = hosts.union(*known.hosts[:pulls])
         return Replayed(made.choices, made.found, len(urls), len(hosts))
 
 

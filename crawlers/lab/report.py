@@ -19,10 +19,10 @@ from crawlers.lab.options import check
 from crawlers.plurals import counted, plural
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import text_table
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, Kind
+from crawlers.reports.catalogue.score_reports import feature_worths
+from crawlers.reports.crawl_manifest import crawl_rules
 from crawlers.reports.figures import COLOURS
-from crawlers.reports.link_worths import feature_worths
-from crawlers.reports.recorded_settings import crawl_rules
 from crawlers.store.database import Database
 from crawlers.store.reading.crawl_settings import settings_of
 from crawlers.store.reading.queries import crawl_named
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.pull_trace import Moment
     from crawlers.lab.yield_chart import Point
-    from crawlers.reports.link_worths import FeatureWorth
+    from crawlers.reports.catalogue.score_reports import FeatureWorth
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
 LATE = 50  # last pulls of a site, for its current yield

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.cli.project_command import whole_number
 from crawlers.files.csv_tables import write_table
-from crawlers.inputs.rule_settings import rule_options
+from crawlers.inputs.setting_readers import rule_options
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks

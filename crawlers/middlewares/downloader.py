@@ -25,8 +25,7 @@ from scrapy.utils.misc import load_object
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawlers.downloader.client_settings import CLIENTS, http_client
-from crawlers.downloader.curl_transfer import Callbacks
+from crawlers.downloader.curl_transfer import CLIENTS, Callbacks, http_client
 from crawlers.downloader.heard_signals import heard_signals
 from crawlers.downloader.http import HTTPHandler
 from crawlers.items import RENDER

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.setting_readers import normalization
 from crawlers.items import REDIRECT
-from crawlers.urls.redirect_targets import redirect_of
+from crawlers.urls.resolution import redirect_of
 
 if TYPE_CHECKING:
     from typing import Self

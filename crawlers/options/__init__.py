@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.options import of_crawls, of_news, of_outputs
-from crawlers.options.setting import Reach
+from crawlers.options.kinds import Reach
 
 if TYPE_CHECKING:
-    from crawlers.options.setting import Setting
+    from crawlers.options.kinds import Setting
 
 _GROUPS = (*of_crawls.GROUPS, *of_news.GROUPS, *of_outputs.GROUPS)
 SETTINGS: dict[str, Setting] = {one.name: one for group in _GROUPS for one in group}

@@ -1,4 +1,11 @@
-"""The kinds of settings: each checks a value, as it is typed or in a file, and says what may be written."""
+"""The kinds of settings: each checks a value, as it is typed or in a file, and says what may be written.
+
+Values of settings as people type them.
+
+The kinds of files that the program writes: their endings, and how those begin that are not empty.
+
+What a setting is declared as.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +13,27 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-if TYPE_CHECKING:
-    from crawlers.options.file_kinds import FileKind
+
+def typed(value: Any) -> str:
+    """Return *value* of a setting as people type it behind -s NAME=.
+
+    >>> typed(True), typed(None), typed(["a", "b"]), typed(1.5)
+    ('1', '', 'a,b', '1.5')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return json.dumps(value) if isinstance(value, dict) else str(value)
+
 
 MOST = 2**31 - 1  # of a number: what databases store as integers; as seconds 68 years
 
@@ -208,3 +229,77 @@ def kind_of(example: Any) -> Kind:
     lists = ((list, tuple), lambda: Names(types=(str, int)))
     kinds = ((bool, Switch), (int, Whole), (float, Number), (dict, Table), lists, (str, Text))
     return next((kind() for types, kind in kinds if isinstance(example, types)), Kind())
+
+
+_ANYTHING = re.compile(b"")
+_TEXT = re.compile(rb"[^\0]*\Z")  # not an SQLite file, nor an archive or a program
+
+
+class FileKind(NamedTuple):
+    """The endings of files, and how those begin that are not empty."""
+
+    endings: tuple[str, ...]
+    start: re.Pattern[bytes] = _TEXT
+    never: tuple[str, ...] = ()  # endings of files that programs read
+
+
+CSV_LOG = FileKind((".csv",), re.compile(rb"time,state,"))
+CSV_TABLE = FileKind((".csv",))
+# A text may be a list of sites, unless it begins like a table: with names of columns, or with one and CR LF.
+# Exporters and compressions may be those of a user, and the ending is free: `-o pages.tsv:csv`.
+FEED = FileKind(
+    ("",),
+    re.compile(rb"""[\[{<\x80\xdb\xfb\xef\xfe\xff]|\x1f\x8b|BZh|\xfd7zXZ|[\w "'-]+(\r\n|[,;\t][\w ,;\t"'-]*\r?\n)"""),
+    (".py", ".pth", ".cfg", ".toml", ".yaml", ".yml"),
+)
+HTML = FileKind((".html", ".htm"), re.compile(rb"\s*<!doctype html", re.IGNORECASE))
+JSON = FileKind((".json",), re.compile(rb"\s*[\[{]"))
+LOG = FileKind((".log", ".jsonl"))
+PARQUET = FileKind((".parquet",), re.compile(b"PAR1"))
+PICTURE = FileKind((".svg", ".png"), re.compile(rb"<\?xml|<svg|\x89PNG"))
+PROCESS_NUMBER = FileKind((".pid",), re.compile(rb"\d+\s*\Z"))
+PROFILE = FileKind((".cprofile", ".prof", ".pstats"), re.compile(rb"[{\xfb]"))  # a dictionary of marshal
+RESULT = FileKind(("",), _ANYTHING)  # a name that the program chose, in a folder that it was given
+WARC = FileKind((".warc.gz",), re.compile(rb"\x1f\x8b\x08"))
+
+
+class Reach(Enum):
+    """What a setting is about."""
+
+    RESULTS = "results depend on it: it is part of what a crawl records of itself"
+    CRAWL = "one crawl, and not what its pages are"
+    MACHINE = "where a crawl runs: the panel does not offer it"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting; *help* is a phrase with the unit, and with what 0 or an empty value means, if it means something else.
+
+    Its text in docs/details/settings.md says what else there is to know.
+    """
+
+    name: str
+    default: Any
+    kind: Kind
+    reach: Reach = Reach.CRAWL
+    help: str = ""
+    group: str = ""
+
+    def says(self, text: str) -> Setting:
+        """Return the setting with its help."""
+        return replace(self, help=text)
+
+    @property
+    def is_output(self) -> bool:
+        """Whether it names a file, which the panel does not take."""
+        return isinstance(self.kind, File)
+
+    @property
+    def default_text(self) -> str:
+        """The default as it is typed."""
+        return typed(self.default)
+
+
+def group(title: str, *settings: Setting) -> tuple[Setting, ...]:
+    """Return *settings* with the heading under which people find them."""
+    return tuple(replace(one, group=title) for one in settings)

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from crawlers.options.file_kinds import RESULT
-from crawlers.options.kinds import Choice, File, Names, Number, Switch, Table, Text, Whole
-from crawlers.options.setting import Reach, Setting, group
+from crawlers.options.kinds import (
+    RESULT,
+    Choice,
+    File,
+    Names,
+    Number,
+    Reach,
+    Setting,
+    Switch,
+    Table,
+    Text,
+    Whole,
+    group,
+)
 
 MACHINE, RESULTS = Reach.MACHINE, Reach.RESULTS
 
@@ -33,10 +44,10 @@ THE_CRAWL = group(
     Setting("RULE", "", Choice(of="bandits.site_rules:RULES"), RESULTS).says(
         "which site next; empty: chosen by PROFILE"
     ),
-    Setting("PROFILE", "", Choice(of="inputs.rule_settings:PROFILES"), RESULTS).says(
+    Setting("PROFILE", "", Choice(of="inputs.setting_readers:PROFILES"), RESULTS).says(
         "kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin, auto in extlinks"
     ),
-    Setting("ORDER", "bfs", Choice(of="inputs.rule_settings:order_names"), RESULTS).says(
+    Setting("ORDER", "bfs", Choice(of="inputs.setting_readers:order_names"), RESULTS).says(
         "Which page of it next: bfs, learnt, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic"
     ),
     Setting("SCOPE", "sites", Names("`sites`, `all`, or domains"), RESULTS).says(
@@ -98,7 +109,7 @@ JAVASCRIPT = group(
 )
 FETCHED = group(
     "What is fetched",
-    Setting("HTTP_CLIENT", "curl", Choice(of="downloader.client_settings:CLIENTS")).says(
+    Setting("HTTP_CLIENT", "curl", Choice(of="downloader.curl_transfer:CLIENTS")).says(
         "what downloads pages: curl (libcurl) or twisted (Scrapy's own client)"
     ),
     Setting(

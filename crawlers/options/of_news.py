@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from crawlers.options.file_kinds import PARQUET
-from crawlers.options.kinds import Choice, File, Number, Switch, Whole
-from crawlers.options.setting import Reach, Setting, group
+from crawlers.options.kinds import PARQUET, Choice, File, Number, Reach, Setting, Switch, Whole, group
 
 RESULTS = Reach.RESULTS
 

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from crawlers.options.file_kinds import CSV_LOG, WARC
-from crawlers.options.kinds import Choice, File, Names, Number, Switch, Text, Whole
-from crawlers.options.setting import Reach, Setting, group
+from crawlers.options.kinds import (
+    CSV_LOG,
+    WARC,
+    Choice,
+    File,
+    Names,
+    Number,
+    Reach,
+    Setting,
+    Switch,
+    Text,
+    Whole,
+    group,
+)
 
 MACHINE, RESULTS = Reach.MACHINE, Reach.RESULTS
 BROKEN_LINKS = "broken-links"  # the table for which texts of links are stored
@@ -27,7 +38,7 @@ STORE = group(
 )
 GRAPHS = group(
     "Graphs",
-    Setting("GRAPH_FORMATS", ["gexf"], Names("Formats", of="graphs.files:ALL_FORMATS")).says(
+    Setting("GRAPH_FORMATS", ["gexf"], Names("Formats", of="graphs.export:ALL_FORMATS")).says(
         "written when the crawl stops: gexf, graphml, csv, parquet; empty: none"
     ),
     Setting("GRAPH_LAYOUT", ["level", "in_degree"], Names("Words")).says(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from crawlers.urls.link_resolver import LinkResolver
-    from crawlers.urls.redirect_targets import Redirect
+    from crawlers.urls.resolution import Redirect
     from crawlers.urls.scope import Scope
 
 CONTENT_TYPE_CHARS = 200  # of a Content-Type; longer ones are cut

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
+from crawlers.files.atomic import check_folder
 from crawlers.files.parquet_files import check_parquet
-from crawlers.files.writable import check_folder
-from crawlers.graphs.files import PARQUET, ResultFiles
+from crawlers.graphs.export import PARQUET, ResultFiles
 from crawlers.graphs.looks import graph_layout
 from crawlers.spiders.base import SiteSpider
 from crawlers.store.reading.queries import NamedCrawl, sites_of
@@ -68,7 +68,7 @@ class GraphPipeline:
 
         folder, sites = owner_of(self._crawler).result_folder(), sites_of(database, crawl.id)
         if self._has_dataset:
-            from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
+            from crawlers.graphs.dataset import DATASET, write_dataset
 
             dataset = folder / DATASET
             size = write_dataset(database, [site.id for site in sites], dataset)

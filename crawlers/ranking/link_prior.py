@@ -3,11 +3,16 @@
 Those that come with the project are from documentation of software, such as manuals and release notes, in English
 (`link_prior.json`, made by `bench.harvest.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs
 them. `link_regression` makes others.
+
+The weights of models that come with the project: JSON files beside the modules that use them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+import json
+from functools import cache
+from importlib.resources import files  # also works if the package is not a folder (zip)
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crawlers.ranking.link_features import SHARED, feature_id
 
@@ -28,3 +33,18 @@ def prior_of(weights: LinkPrior) -> dict[int, float]:
     2
     """
     return {feature_id(kind, "", text): weight for kind, texts in weights.items() for text, weight in texts.items()}
+
+
+OF_LINKS = "ranking/link_prior.json"  # with which ORDER=learnt begins
+OF_URLS = "missions/news/urls/url_prior.json"  # of `UrlPrior`
+OF_BLOCKS = "missions/news/article/text_weights.json"  # of `text_choice`
+
+
+@cache
+def shipped_weights(name: str) -> Any:
+    """Return the weights by feature in one of these files, always the same object.
+
+    >>> shipped_weights(OF_BLOCKS)[""] < 0.0  # the constant
+    True
+    """
+    return json.loads(files("crawlers").joinpath(name).read_text("utf-8"))

@@ -13,8 +13,7 @@ from crawlers.store.locks import free_locks
 from crawlers.store.reading.url_counts import UrlCounts, total, url_counts
 from crawlers.store.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.store.sites.site_rows import PROBLEM, site_problem
-from crawlers.store.worker_rows import ACTIVE
-from crawlers.store.worker_status import read_status
+from crawlers.store.worker_rows import ACTIVE, read_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from crawlers.reasons import Reason, end_of, sentence
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.renderers import cut, text_table
-from crawlers.reports.catalogue.table import Cells, Column, Kind
+from crawlers.reports.catalogue.report import Cells, Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
 from crawlers.store.reading.crawl_results import crawl_results
 from crawlers.store.reading.queries import crawl_named

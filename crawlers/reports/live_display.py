@@ -19,7 +19,7 @@ from crawlers.mission import mission_named
 from crawlers.plurals import counted
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import cut, text_table
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.crawl_overview import crawl_overview, progress
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import crawl_named
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
     from crawlers.reports.crawl_overview import CrawlOverview, SiteProgress
     from crawlers.store.reading.url_counts import UrlCounts
 

@@ -14,7 +14,7 @@ from crawlers.store.streaming import streamed, urls_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.graphs.site_graph import SiteGraph
     from crawlers.store.database import Database
 

@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 
 from crawlers.files.csv_tables import write_table
 from crawlers.reports.catalogue.renderers import file_cells
+from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.catalogue.score_reports import ImportantPages, by_score
-from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.store.reading.importance import weight_of_page
 from crawlers.store.schema.score_tables import page_change
 from crawlers.store.schema.tables import link, page
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Subquery
 
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
     from crawlers.store.reading.importance import Totals
 
 RANK = Column("rank", "Rank", Kind.NUMBER)

@@ -3,26 +3,201 @@
 The frontier decides which site, which page, and when. A `SiteSpider` names its sites (`crawl_spec`) and yields one
 `Page` per response, which the store pipeline records. The requests of plain Scrapy spiders wait in the frontier as text
 (see `foreign`).
+
+Turns the leases of a crawl into Scrapy requests, and the requests of plain Scrapy spiders into candidates.
 """
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.asyncio import call_later
 
+from crawlers.crawl.site_policies import RobotsNeeded
+from crawlers.crawl.site_sitemaps import SitemapNeeded
+from crawlers.downloader.download_errors import certificate_problem
+from crawlers.errors import StoreError
 from crawlers.extensions.crawl_owner import owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
-from crawlers.schedulers.request_flow import RequestFlow, Wakeup
+from crawlers.inputs.setting_readers import normalization
+from crawlers.items import LEASE, REQUEST_SENT
+from crawlers.middlewares.downloader import Downloader
+from crawlers.schedulers.failures import ErrorHandlers
+from crawlers.schedulers.site_fetches import RobotsFetch, SitemapFetch, page_request
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.spiders import Spider
+    from scrapy.utils.asyncio import CallLaterResult
 
+    from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.crawl_owner import CrawlOwner
+    from crawlers.frontier.values import Lease
+    from crawlers.schedulers.foreign_queue import ForeignRequests
+
+LAST_WAIT_S = 60.0  # until the last request for robots.txt, if only sites without one are left: a crawl ends soon
+MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
+
+
+class Wakeup:
+    """At most one pending timer: the earliest wins.
+
+    This is private access to Scrapy, as is `json_log.install`: after `next_request` returned None, the engine calls it
+    again only when a download ends, or after five seconds, and there is no public way to schedule an earlier call.
+    `tests/unit/schedulers/test_request_flow.py` fails if this one breaks.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._at = float("inf")
+        self._timer: CallLaterResult | None = None
+
+    def at(self, when: float, now: float) -> None:
+        """Let the engine call `next_request` at *when* (seconds of the clock of *now*)."""
+        if when >= self._at:
+            return
+        self.cancel()
+        self._at = when
+        self._timer = call_later(max(0.0, when - now), self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._at = float("inf")
+        slot = self._crawler.engine._slot
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._at = float("inf")
+
+
+class RequestFlow:
+    """The requests of *crawl*, which runs in *crawler*. *wakeup* lets the engine ask again when something is due."""
+
+    def __init__(
+        self, crawler: Crawler, spider: Spider, crawl: Crawl, callbacks: PendingCallbacks, wakeup: Wakeup
+    ) -> None:
+        settings = crawler.settings
+        self._crawl = crawl
+        self._wakeup = wakeup
+        self._robots = RobotsFetch(
+            crawl,
+            crawler.signals,
+            last_wait_s=min(LAST_WAIT_S, crawl.robots_rests.first_s),
+            most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
+            timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
+        )
+        self._sitemaps = SitemapFetch(crawl)
+        self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
+        self._manager = crawler.signals
+        errors = ErrorHandlers(crawl, callbacks, crawler.signals)
+        self._failed = errors.download_failed
+        self._of_foreign = (spider, normalization(settings), crawl, callbacks, crawler.signals)
+        self._foreign: ForeignRequests | None = None  # until a spider yields a request, or one that waited is leased
+
+    def follow(self, downloader: object) -> None:
+        """Learn from the downloader of the engine when requests are sent, and by which certificates hosts answer."""
+        short_way = downloader.short_way if isinstance(downloader, Downloader) else None
+        if short_way is not None:
+            short_way.sent = self._sent
+            short_way.certificate_received = self._received
+            return
+        for signal in (signals.request_reached_downloader, REQUEST_SENT):
+            self._manager.connect(self._sent, signal)
+        self._manager.connect(self._received, signals.response_downloaded)
+
+    def next(self) -> Request | None:
+        """Return the next request; None if nothing may be requested yet."""
+        # An exception would lose a leased URL, and only asyncio would log it.
+        try:
+            return self._next()
+        except Exception as error:
+            self._crawl.control.abort_for("the next request can't be made", error)
+        return None
+
+    def _next(self) -> Request | None:
+        if not self._crawl.may_lease:
+            return None
+        if self._foreign is not None:
+            self._foreign.drop_refused()
+        for _ in range(MAX_STEPS):
+            now = self._crawl.clock()
+            if (robots := self._robots.next_request(now)) is not None:
+                return robots
+            if (sitemap := self._sitemaps.next_request(now)) is not None:
+                return sitemap
+            following = self._crawl.next(now, self._robots.in_flight)
+            if following is None:
+                if self._robots.only_rests and self._crawl.waits_for_robots(now):
+                    self._robots.hasten(now)
+                for due_s in (
+                    self._crawl.next_due(now, self._robots.in_flight),
+                    self._robots.next_due(now),
+                    self._sitemaps.next_due(now),
+                ):
+                    if due_s is not None:
+                        self._wakeup.at(now + due_s, now)
+                return None
+            if isinstance(following, RobotsNeeded):
+                self._robots.enqueue(*following)
+            elif isinstance(following, SitemapNeeded):
+                self._sitemaps.enqueue(*following)
+            elif (request := self._request(following)) is not None:
+                return request
+        self._wakeup.at(now, now)
+        return None
+
+    def _request(self, lease: Lease) -> Request | None:
+        if lease.request is not None:
+            return self._foreign_requests().request(lease, lease.request)
+        return page_request(lease, self._failed, self._crawl.retries, is_rendered=self._crawl.renders(lease.site_id))
+
+    def _foreign_requests(self) -> ForeignRequests:
+        if self._foreign is None:
+            from crawlers.schedulers.foreign_queue import ForeignRequests
+
+            self._foreign = ForeignRequests(*self._of_foreign)
+        return self._foreign
+
+    def _sent(self, request: Request) -> None:
+        lease = request.meta.get(LEASE)
+        if lease is not None:
+            self._crawl.record_request(lease)
+        else:
+            self._sitemaps.record_sending(request)
+
+    def _received(self, response: Response) -> None:
+        """Let the crawl know what is wrong with a certificate that was accepted."""
+        certificate = response.certificate
+        if certificate is None:
+            return
+        address = site_of(response.url)
+
+        def problem() -> str | None:
+            host = urlsplit(address).hostname or ""
+            return None if self._are_verified else certificate_problem(certificate.original, host, time.time())
+
+        self._crawl.certificate_received(address, problem)
+
+    def add(self, request: Request) -> bool:
+        """Queue a *request* that the spider or a middleware yielded; return whether it is new."""
+        try:
+            return self._foreign_requests().add(request, self._crawl.clock())
+        except StoreError as error:
+            self._crawl.control.abort(error)
+            return False
 
 
 class AdaptiveScheduler(BaseScheduler):

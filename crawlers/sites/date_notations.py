@@ -1,17 +1,225 @@
-"""Parses dates in any notation: RFC 822, ISO 8601, and human ones in the languages of CLDR."""
+"""Parses dates in any notation: RFC 822, ISO 8601, and human ones in the languages of CLDR.
+
+Converts years and months of calendars that newspapers use beside the Gregorian one.
+
+The months that names mean in the languages of CLDR (month_names.json, by `python -m bench.quality.month_names`).
+
+A name may mean different months: Croatian "listopada" is October, Polish "listopada" November. So the language of the
+text decides; without it, such a name means no month.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from datetime import UTC, datetime, time, timedelta, timezone
+import unicodedata
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from enum import IntEnum
+from functools import cache, lru_cache
+from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
-
-from crawlers.sites.calendars import gregorian, is_persian, without_eras
-from crawlers.sites.month_names import ENGLISH, folded, with_months
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+_BUDDHIST = range(2400, 2700)  # years: 543 more than Gregorian ones
+_BUDDHIST_YEARS = 543
+_SOLAR_HIJRI = range(1300, 1500)
+_PERSIAN = frozenset(["fa", "ps", "ku"])  # languages; Arabic papers write years of the lunar Hijri calendar
+_FIRST_PERSIAN = 13  # the number of the first of the Persian months below, which follow the Gregorian ones
+
+# The names of Iran, and those of Afghanistan, without optional marks.
+PERSIAN_MONTHS = {
+    name: _FIRST_PERSIAN + month
+    for month, names in enumerate(
+        (
+            "فروردین حمل", "اردیبهشت ثور", "خرداد جوزا", "تیر سرطان", "مرداد امرداد اسد", "شهریور سنبله",
+            "مهر میزان", "ابان عقرب", "اذر قوس", "دی جدی", "بهمن دلو", "اسفند حوت",
+        )
+    )
+    for name in names.split()
+}  # fmt: skip
+
+# Years of reigns: the year before the first one.
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
+_ERA = re.compile(rf"({'|'.join(_ERAS)})\s?(元|\d{{1,3}})\s?年")
+
+
+def without_eras(text: str) -> str:
+    """Return *text* with Gregorian years in place of years of Japanese emperors and of the Republic of China.
+
+    >>> without_eras("令和6年5月3日")
+    '2024年5月3日'
+    """
+    return _ERA.sub(lambda era: f"{_ERAS[era[1]] + (1 if era[2] == '元' else int(era[2]))}年", text)
+
+
+def is_persian(language: str) -> bool:
+    """Return whether pages in *language* write dates of the Persian calendar."""
+    return language in _PERSIAN
+
+
+def gregorian(year: int, month: int, day: int, *, is_persian: bool = False) -> date:
+    """Return the Gregorian date. A *month* above 12 is one of `PERSIAN_MONTHS`.
+
+    With *is_persian* years from 1300 to 1499 are those of the Persian calendar. Raises `ValueError` for a date that
+    does not exist, or is one of the lunar calendar.
+
+    >>> gregorian(2567, 5, 3), gregorian(1403, 14, 14), gregorian(1403, 2, 14, is_persian=True)
+    (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), datetime.date(2024, 5, 3))
+    """
+    if year in _BUDDHIST:
+        year -= _BUDDHIST_YEARS
+    if month >= _FIRST_PERSIAN:
+        return _from_persian(year, month - _FIRST_PERSIAN + 1, day)
+    if year in _SOLAR_HIJRI:
+        if not is_persian:
+            raise ValueError(f"a year of a lunar calendar: {year}")
+        return _from_persian(year, month, day)
+    return date(year, month, day)
+
+
+def _from_persian(year: int, month: int, day: int) -> date:
+    """Return the Gregorian date of a Persian one.
+
+    Leap years follow the cycle of 33 years, which agrees with the astronomical calendar from 1206 to 1498 (1827 to
+    2119).
+
+    References
+    ----------
+    .. [1] Borkowski (1996), The Persian calendar for 3000 years, Earth, Moon, and Planets 74.
+    """
+    if not (year in _SOLAR_HIJRI and 1 <= month <= 12):
+        raise ValueError(f"no Persian month: {year}-{month}")
+    length = 31 if month <= 6 else 30 if month <= 11 or _is_leap(year) else 29
+    if not 1 <= day <= length:
+        raise ValueError(f"no Persian date: {year}-{month}-{day}")
+    leap_days = sum(map(_is_leap, range(_SOLAR_HIJRI.start, year)))
+    days = 365 * (year - _SOLAR_HIJRI.start) + leap_days + 31 * min(month - 1, 6) + 30 * max(month - 7, 0) + day - 1
+    return date(1921, 3, 21) + timedelta(days)
+
+
+def _is_leap(year: int) -> bool:
+    return year % 33 in (1, 5, 9, 13, 17, 22, 26, 30)
+
+
+TABLE = "month_names.json"
+ENGLISH = ("en",)  # machines write English months in texts of any language
+
+_MIN_PREFIX = 3  # letters: some programs abbreviate names otherwise than CLDR
+_MAX_WORDS = 5  # of a name
+_CODE_LETTERS = 2  # of a language in ISO 639-1
+_COUNTRIES = {"uk": "gb"}  # top-level domains that differ from ISO 3166
+# Top-level domains that are sold to everybody, so that they tell nothing about the language.
+_GENERIC = re.compile("a[cdims]|bz|c[cdo]|dj|fm|gg|i[mo]|l[ay]|m[es]|nu|s[chrtu]|t[kov]|vc|ws")
+
+# Marks that only some writers set: accents, Arabic vowels and hamza, lengthening; and invisible signs.
+_OPTIONAL = re.compile("[\u0300-\u036f\u0640\u064b-\u0655\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_VARIANTS = str.maketrans({"ı": "i", "ي": "ی", "ى": "ی", "ك": "ک", "<": " ", ">": " "})
+_RUN = re.compile(r"[^\d\s,;:!?/()\[\]|<>«»\"“”„'’`ʼ–—_~+=،؛。、・।-]+")
+
+
+class _Table(NamedTuple):
+    names: Mapping[str, Mapping[int, frozenset[str]]]  # of languages, by the folded name and the month
+    countries: Mapping[str, tuple[str, ...]]  # languages by ISO 3166
+
+
+@cache
+def _table() -> _Table:
+    text = resources.files(__package__).joinpath(TABLE).read_text("utf-8")
+    table = json.loads(text)
+    names = {
+        name: {int(month): frozenset(languages.split()) for month, languages in months.items()}
+        for name, months in table["names"].items()
+    }
+    return _Table(names, {country: tuple(languages.split()) for country, languages in table["countries"].items()})
+
+
+def folded(text: str) -> str:
+    """Return *text* in lower case and ASCII digits, without accents and other optional marks.
+
+    >>> folded("٣ MÄRZ ２０２４")
+    '3 marz 2024'
+    """
+    if text.isascii():
+        return text.lower().replace("<", " ").replace(">", " ")
+    text = _OPTIONAL.sub("", unicodedata.normalize("NFKD", text.casefold())).translate(_VARIANTS)
+    digits = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
+    return unicodedata.normalize("NFC", digits)  # syllables of Hangul again
+
+
+def name_key(text: str) -> str:
+    """Return the key of the *folded* name of a month in the table: its words without punctuation."""
+    return " ".join(found[0].replace(".", "") for found in _RUN.finditer(text))
+
+
+def languages_of(declared: str, url: str) -> tuple[str, ...]:
+    """Return the languages that dates at *url* may be in: that of the text, then all of the country, if it is known.
+
+    That of the text is the *declared* one, else the first of the country.
+
+    >>> languages_of("en-US", "https://example.hr/1"), languages_of("", "https://example.ca/1")
+    (('en', 'hr'), ('en', 'en', 'fr'))
+    >>> languages_of("en", "https://example.co/1"), languages_of("", "https://example.org/1")
+    (('en',), ())
+    """
+    label = (urlsplit(url).hostname or "").rpartition(".")[2]
+    spoken = () if _GENERIC.fullmatch(label) else _table().countries.get(_COUNTRIES.get(label, label), ())
+    code = declared.strip().lower().replace("_", "-").partition("-")[0]
+    return (code, *spoken) if len(code) == _CODE_LETTERS else (*spoken[:1], *spoken)
+
+
+def with_months(text: str, languages: Sequence[str] | None) -> str:
+    """Return the *folded* text with each name of a month in *languages* replaced by its number: "3 <5> 2024".
+
+    With None, names that mean one month in all languages are replaced. Persian months are numbered as in `calendars`.
+    """
+    runs = list(_RUN.finditer(text))
+    keys = [run[0].replace(".", "") for run in runs]
+    parts = []
+    end = first = 0
+    while first < len(runs):
+        for last in range(min(len(runs), first + _MAX_WORDS), first, -1):
+            month = _month(" ".join(keys[first:last]), None if languages is None else tuple(languages))
+            if month:
+                parts += [text[end : runs[first].start()], f"<{month}>"]
+                end = runs[last - 1].end()
+                first = last
+                break
+        else:
+            first += 1
+    return "".join([*parts, text[end:]])
+
+
+@lru_cache(maxsize=4096)
+def _month(key: str, languages: tuple[str, ...] | None) -> int:
+    """Return the month that *key* means; 0 if none, or several."""
+    known = _table().names.get(key, {})
+    if languages is None:
+        return next(iter(known)) if len(known) == 1 and len(key) >= _MIN_PREFIX else 0
+    for language in languages:
+        if is_persian(language) and key in PERSIAN_MONTHS:
+            return PERSIAN_MONTHS[key]
+        months = [month for month, users in known.items() if language in users] or _abbreviated(key, language)
+        if months:
+            return months[0] if len(months) == 1 else 0
+    return 0
+
+
+def _abbreviated(key: str, language: str) -> list[int]:
+    """Return the months whose names begin with *key*."""
+    if len(key) < _MIN_PREFIX:
+        return []
+    return sorted({month for name, month in _names_of(language) if name.startswith(key)})
+
+
+@lru_cache(maxsize=256)
+def _names_of(language: str) -> tuple[tuple[str, int], ...]:
+    return tuple(
+        (name, month) for name, months in _table().names.items() for month, users in months.items() if language in users
+    )
+
 
 _DATE_CHARS = 100  # longer texts are not dates
 _MILLISECONDS = 1e11  # as seconds it would be the year 5138

@@ -1,15 +1,42 @@
-"""The rules of a robots.txt (RFC 9309)."""
+"""The rules of a robots.txt (RFC 9309).
+
+Reads the name by which robots.txt addresses the crawl.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
+from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from crawlers.pages.robots_groups import is_unreachable, lines_for
+from crawlers.errors import ConfigError
+from crawlers.pages.robots_groups import is_unreachable, lines_for, product_token
 from crawlers.reasons import Reason
 from crawlers.urls.resolution import without_credentials
+
+if TYPE_CHECKING:
+    from crawlers.inputs.setting_readers import SettingValues
+
+ANYBODY = "*"
+
+
+def robots_token(settings: SettingValues) -> str:
+    """Return the product token that ROBOTSTXT_USER_AGENT or else USER_AGENT contains; `*` if USER_AGENT has none.
+
+    Raises `ConfigError` if ROBOTSTXT_USER_AGENT has none.
+    """
+    named = settings.get("ROBOTSTXT_USER_AGENT")
+    if named:
+        token = product_token(named)
+        if token is None:
+            raise ConfigError(
+                f"ROBOTSTXT_USER_AGENT={named!r} contains no name; write one of letters, digits, - and _, such as mybot"
+            )
+        return token
+    return product_token(settings.get("USER_AGENT") or "") or ANYBODY
+
 
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
 _SITEMAP = re.compile(r"^([ \t]*sitemap[ \t]*:[ \t]*)(\S+)", re.IGNORECASE | re.MULTILINE)

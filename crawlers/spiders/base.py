@@ -15,7 +15,7 @@ from scrapy import Spider
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import ConfigError
 from crawlers.items import LEASE, REDIRECT
-from crawlers.urls.site_addresses import SiteAddresses
+from crawlers.urls.addresses import SiteAddresses
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -137,7 +137,7 @@ class SiteSpider(Spider):
 
     def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
         """Return the reader of responses; *more* are further fields of it. Raises `ConfigError`."""
-        from crawlers.inputs.url_settings import normalization
+        from crawlers.inputs.setting_readers import normalization
         from crawlers.options.of_outputs import BROKEN_LINKS
         from crawlers.pages.response import ResponseReader
         from crawlers.urls.link_resolver import LinkResolver

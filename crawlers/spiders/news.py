@@ -154,7 +154,7 @@ class NewsSpider(SiteSpider):
 
 def _check(settings: BaseSettings) -> None:
     """Raise `ConfigError` for mistakes that would otherwise be found only after the sources are stored."""
-    from crawlers.inputs.rule_settings import chosen_rule, needs_of
+    from crawlers.inputs.setting_readers import chosen_rule, needs_of
 
     chosen_rule(settings)
     if needs_of(settings.get("ORDER")) != ARTICLES:

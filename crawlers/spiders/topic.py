@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.missions.topic.topic_file import TopicSpec
     from crawlers.missions.topic.topic_policy import TopicPolicy
-    from crawlers.urls.redirect_targets import Redirect
+    from crawlers.urls.resolution import Redirect
 
 MAX_REDIRECTS = 5  # of an example
 MAX_EXAMPLE_BYTES = 4_000_000  # bytes of a file that are read
@@ -58,9 +58,8 @@ class TopicSpider(SiteSpider):
     _opened: tuple[TopicPolicy, CrawlControl] | None = None  # None: the crawl could not begin
 
     def prepare(self, settings: BaseSettings) -> None:
-        from crawlers.missions.topic.terms import Terms
         from crawlers.missions.topic.topic_file import read_topic
-        from crawlers.missions.topic.vectors import topic_of
+        from crawlers.missions.topic.vectors import Terms, topic_of
         from crawlers.urls.resolution import site_of
 
         path = self.topic
@@ -84,7 +83,7 @@ class TopicSpider(SiteSpider):
         self._settings = settings
 
     def crawl_spec(self) -> CrawlSpec:
-        from crawlers.missions.topic.topics import TOPIC_SETTING
+        from crawlers.missions.topic.topic_file import TOPIC_SETTING
 
         spec = super().crawl_spec()
         budget = spec.page_budget or self._spec.budget or 0

@@ -14,9 +14,9 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from crawlers.errors import BadUrl
+from crawlers.urls.addresses import SiteAddresses
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import absolute, check_web, parsed, query_codec, target_of
-from crawlers.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

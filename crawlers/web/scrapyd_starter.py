@@ -21,13 +21,13 @@ import pycurl
 from crawlers.errors import ConfigError
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.web.starting import MAX_SAID_BYTES, RECORD, Job, JobRecord, said_in
-from crawlers.workers.worker_queries import crawl_begun_since, time_of_server
+from crawlers.workers.worker_table import crawl_begun_since, time_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from crawlers.inputs.crawl_command import CrawlCommand
+    from crawlers.inputs.program import CrawlCommand
     from crawlers.store.database import Database
 
 logger = logging.getLogger(__name__)

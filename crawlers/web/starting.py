@@ -23,12 +23,12 @@ from crawlers.files.atomic import replacing
 from crawlers.inputs.program import suggested
 from crawlers.pages.pool import environment
 from crawlers.reports.time_limit import TimeLimit
-from crawlers.workers.worker_queries import crawl_begun_since, time_of_server
+from crawlers.workers.worker_table import crawl_begun_since, time_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from crawlers.inputs.crawl_command import CrawlCommand
+    from crawlers.inputs.program import CrawlCommand
     from crawlers.store.database import Database
 
 logger = logging.getLogger(__name__)

@@ -20,12 +20,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from crawlers.errors import CrawlersError, StoreError
-from crawlers.files.cells import clean, utc
+from crawlers.files.csv_tables import clean, utc
 from crawlers.inputs.program import suggested
-from crawlers.reports.catalogue.table import NUMERIC, Kind
+from crawlers.reports.catalogue.report import NUMERIC, Kind
 from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, because
-from crawlers.web.forms import session_of
-from crawlers.web.panel import panel_of
+from crawlers.web.panel import panel_of, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
     from starlette.requests import Request
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.reports.histories.history import Part
 
 logger = logging.getLogger(__name__)

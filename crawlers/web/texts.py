@@ -14,7 +14,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from crawlers.graphs.maps.graph_map import MEANINGS
+from crawlers.graphs.graph_map import MEANINGS
 from crawlers.mission import missions
 from crawlers.options import OFFERED
 from crawlers.reasons import Reason
@@ -25,8 +25,7 @@ from crawlers.reports.histories.history import STATES, Topic
 from crawlers.reports.live_display import ASKED
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.reports.seed_overview import SEEDS, SeedState
-from crawlers.store.worker_rows import ACTIVE, LEFT, LOST
-from crawlers.store.worker_status import Wait
+from crawlers.store.worker_rows import ACTIVE, LEFT, LOST, Wait
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
 from crawlers.web.pages.start_pages import MISSIONS

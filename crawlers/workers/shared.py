@@ -17,8 +17,7 @@ from crawlers.crawl.held_sites import SITES_AT_ONCE
 from crawlers.crawl.worker import ROUND_S
 from crawlers.store import worker_rows
 from crawlers.store.sites.site_rows import site_rows
-from crawlers.store.worker_rows import Round
-from crawlers.store.worker_status import Wait
+from crawlers.store.worker_rows import Round, Wait
 from crawlers.workers import exchange
 from crawlers.workers.exchange import Report
 from crawlers.workers.sharing import BLOCK, to_give
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
-    from crawlers.store.reading.order_parts import StoredPart
+    from crawlers.store.reading.page_selection import StoredPart
     from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
 

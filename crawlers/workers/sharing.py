@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlers.bandits.patience import is_near_best
+from crawlers.bandits.arms import is_near_best
 
 BLOCK = 32  # pulls: a second of a fast worker, and few enough that the rule of another one is soon heard
 LEAST_BLOCK = 8  # pulls, if so many are free: the last ones of a budget are not worth a round each

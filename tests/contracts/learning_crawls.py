@@ -5,15 +5,13 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.bandits.best_site import Best
-from crawlers.bandits.turns import RoundRobin
+from crawlers.bandits.turns import Best, RoundRobin
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, LinkFacts
 from crawlers.items import LinkPlace, State
 from crawlers.missions.topic.topic_orders import by_relevance
 from crawlers.missions.topic.vectors import STRATEGIES
-from crawlers.ranking.link_table import features_of
-from crawlers.ranking.link_values import LinkValues
+from crawlers.ranking.link_values import LinkValues, features_of
 from crawlers.ranking.page_orders import PageOrder
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.pulls import pulls_of

@@ -8,10 +8,9 @@ from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, LinkFacts
 from crawlers.items import LinkPlace, State
-from crawlers.missions.topic.link_relevance import LinkRelevance
+from crawlers.missions.topic.topic_scores import LinkRelevance
 from crawlers.ranking.link_features import feature_id
-from crawlers.ranking.link_table import features_of
-from crawlers.ranking.link_values import CLOSE, LinkValues
+from crawlers.ranking.link_values import CLOSE, LinkValues, features_of
 from crawlers.ranking.page_orders import PageOrder
 from tests.contracts.learning_crawls import HARVEST, TOPIC, Accidents, Crawl
 from tests.contracts.site import NOW, Site

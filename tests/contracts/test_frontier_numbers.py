@@ -2,11 +2,11 @@
 
 import random
 
+from crawlers.bandits.arms import Patience
 from crawlers.bandits.beebot import BatchGreedy
-from crawlers.bandits.patience import Patience
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
-from crawlers.store.worker_status import Wait
+from crawlers.store.worker_rows import Wait
 from tests.contracts.site import NOW, Site, acknowledge
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crawlers.bandits.arms import Patience
 from crawlers.bandits.beebot import BatchGreedy
-from crawlers.bandits.best_site import Best
-from crawlers.bandits.patience import Patience
 from crawlers.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.turns import Best
 from crawlers.frontier.values import Lease
 from crawlers.items import State
 from crawlers.missions.topic.vectors import Weights

@@ -9,7 +9,7 @@ import networkx
 import pytest
 
 from crawlers.files.names import file_stem
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.setting_readers import normalization
 from crawlers.urls.resolution import normalize
 from examples.demo.report import closing_words
 from examples.server import ROOT

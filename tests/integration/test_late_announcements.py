@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
+from crawlers.reports.crawl_manifest import crawl_rules
 from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.url_history import url_history
-from crawlers.reports.recorded_settings import crawl_rules
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import crawl_named
 from tests.integration.test_news import SETTINGS, WORDS, kill_before_commit, run

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlers.inputs.render_settings import PROGRAMS
+from crawlers.inputs.setting_readers import PROGRAMS
 from crawlers.items import State
 from tests.support.processes import until
 from tests.support.running import Crawl, differences

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
+from crawlers.graphs.dataset import DATASET, write_dataset
 from crawlers.items import State
 from crawlers.store.database import Database
 from tests.support.scale_free import copy_model

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 from crawlers.files.names import file_stem
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.setting_readers import normalization
 from crawlers.items import State
 from crawlers.urls.resolution import resolve
 from tests.support.crawl_web import WatchedWeb

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
-from crawlers.graphs.dataset.dataset_tables import TABLES
+from crawlers.graphs.dataset import DATASET, TABLES, write_dataset
 from tests.support.stored_site import DONE, MOVED, REFUSED, Stored, store
 
 ROOT = Path(__file__).resolve().parents[2]

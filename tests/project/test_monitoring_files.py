@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from crawlers.crawl.metrics import LABELS, LOOK_S, CrawlMetrics
 from crawlers.reasons import ErrorClass
-from crawlers.store.worker_status import Wait
+from crawlers.store.worker_rows import Wait
 from tests.support.opened_crawl import OpenedCrawl
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from sqlalchemy import text
 
-from crawlers.bandits.patience import NO_PATIENCE
+from crawlers.bandits.arms import NO_PATIENCE
 from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier

@@ -16,7 +16,7 @@ from crawlers.crawl.spec import CrawlSpec
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.values import Lease
-from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
+from crawlers.inputs.program import CrawlCommand, CrawlOrigin
 from crawlers.items import Page, SiteLimits, State
 from crawlers.store.database import Database
 from crawlers.urls.resolution import resolve

@@ -3,7 +3,7 @@
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
-from crawlers.inputs.rule_settings import chosen_order, order_names
+from crawlers.inputs.setting_readers import chosen_order, order_names
 from crawlers.missions.news import ARTICLES
 from crawlers.missions.topic import TOPIC
 from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES

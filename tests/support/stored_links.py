@@ -8,7 +8,7 @@ import numpy as np
 
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
-from crawlers.ranking.link_table import text_of
+from crawlers.ranking.link_values import text_of
 from crawlers.store.reading import crawls
 from crawlers.store.schema.tables import LinkFeaturesRow, PullRow
 from crawlers.urls.keys import url_key

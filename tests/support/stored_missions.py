@@ -9,8 +9,7 @@ from crawlers.missions.topic import topic_tables
 from crawlers.ranking.opic import OPICTotals
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.store.schema import score_tables as scores
-from crawlers.store.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
-from crawlers.store.schema.tables import SettingRow, page, site
+from crawlers.store.schema.tables import SettingRow, SitemapRow, SitemapState, SitemapUrlRow, page, site
 from crawlers.urls.keys import url_key
 from crawlers.urls.resolution import resolve
 from tests.support.stored_rows import execute, write_rows

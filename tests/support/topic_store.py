@@ -5,8 +5,8 @@ import json
 from sqlalchemy import insert
 
 from crawlers.items import State
+from crawlers.missions.topic.topic_file import topic_terms
 from crawlers.missions.topic.topic_tables import topic_page
-from crawlers.missions.topic.topics import topic_terms
 from crawlers.store.schema.tables import link, page
 from crawlers.store.sites.site_rows import SiteRow
 from tests.support.stored_rows import begin, execute, new_page, write_rows

@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.values import Decision
-from crawlers.urls.site_addresses import SiteAddresses
+from crawlers.urls.addresses import SiteAddresses
 from tests.support.opened_crawl import SITE, OpenedCrawl
 
 

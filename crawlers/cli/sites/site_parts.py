@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
 from crawlers.plurals import counted
-from crawlers.sites.seed_names import find_seed
+from crawlers.sites.seed_list import find_seed
 from crawlers.store.database import Database, is_missing
 from crawlers.store.sites.seeds import list_seeds
 from crawlers.urls.domains import rule_domain

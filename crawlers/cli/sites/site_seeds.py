@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from crawlers.cli.sites.site_parts import hidden, opened, seeds_named
 from crawlers.errors import ConfigError
-from crawlers.files.atomic import replacing
+from crawlers.files.atomic import check_file, replacing
 from crawlers.files.text_file import read_text
-from crawlers.files.writable import check_file
 from crawlers.inputs.program import program
 from crawlers.mission import missions
-from crawlers.options.file_kinds import CSV_TABLE
+from crawlers.options.kinds import CSV_TABLE
 from crawlers.reports.catalogue.renderers import text_table
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.seed_overview import SEEDS, seed_lines
 from crawlers.sites.seed_list import LIMITS, format_seeds, parse_seeds, seed_change, seed_limit
 from crawlers.store.sites.seeds import enable_seeds, external_urls_of, list_seeds, remove_seeds, save_seeds

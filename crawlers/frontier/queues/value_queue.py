@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlers.frontier.queues.heap_queue import ALL
-from crawlers.ranking.link_table import NO_FEATURES, LinkTable, best_places
+from crawlers.ranking.link_values import NO_FEATURES, LinkTable, best_places
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import QueueEntry
-    from crawlers.ranking.link_table import Features
+    from crawlers.ranking.link_values import Features
 
 ENTRIES_SHARE = 0.1  # of the URLs, the best ones, whose entries are in memory, too; others are read from the store
 LOADED = 20  # entries read from the store at a time when that of the first page is not in memory

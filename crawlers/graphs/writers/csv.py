@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from crawlers.files.cells import guarded
-from crawlers.files.csv_tables import write_rows
+from crawlers.files.csv_tables import guarded, write_rows
 from crawlers.graphs.model import GraphSize, write_edges
 
 if TYPE_CHECKING:

@@ -19,13 +19,13 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 from xml.sax import saxutils
 
-from crawlers.files.cells import cell, clean
+from crawlers.files.csv_tables import cell, clean
 from crawlers.graphs.model import GraphSize, copy_edges, write_edges, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.graphs.looks import Look, LookOf
     from crawlers.graphs.model import Column, Graph
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawlers.ranking.link_features import COLUMNS, MAX_LEVEL, feature_id
-from crawlers.ranking.link_table import LinkTable
-from crawlers.ranking.link_values import CLOSE
+from crawlers.ranking.link_values import CLOSE, LinkTable
 from crawlers.ranking.page_orders import MAX_HOPS
 
 if TYPE_CHECKING:
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.items import ExternalLink
-    from crawlers.ranking.link_table import Features
-    from crawlers.ranking.link_values import LinkValues
+    from crawlers.ranking.link_values import Features, LinkValues
 
 LEVEL, PAGE = COLUMNS["level"], COLUMNS["page"]
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crawlers.bandits.best_site import Best
-from crawlers.ranking.link_table import NO_FEATURES, LinkTable
+from crawlers.bandits.turns import Best
+from crawlers.ranking.link_values import NO_FEATURES, LinkTable
 from crawlers.ranking.page_scores import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from crawlers.missions.topic.link_relevance import LinkRelevance
-    from crawlers.ranking.link_table import Features
+    from crawlers.missions.topic.topic_scores import LinkRelevance
+    from crawlers.ranking.link_values import Features
 
 
 class FetchOutcome(NamedTuple):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.bandits.reward_kinds import RewardKind
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.values import Lease
-    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.inputs.setting_readers import SettingValues
     from crawlers.store.database import Database
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.store.writing.writer import Writer

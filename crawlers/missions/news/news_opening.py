@@ -22,7 +22,7 @@ from crawlers.missions.news.urls.rejudging import Rejudging
 from crawlers.missions.news.urls.requeue import Requeue
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, MANUAL_RULES, NO_RULES, UrlClassifier
 from crawlers.missions.news.urls.url_prior import UrlPrior
-from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+from crawlers.ranking.link_prior import OF_URLS, shipped_weights
 from crawlers.urls.resolution import resolve
 
 if TYPE_CHECKING:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlers.inputs.rule_settings import registry_entry
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.setting_readers import normalization, registry_entry
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, MANUAL_RULES, NO_RULES
 
 if TYPE_CHECKING:
-    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.inputs.setting_readers import SettingValues
     from crawlers.urls.normalization import Normalization
 
 DEADLINE_S = 43_200.0  # between the publication of an article and its storage

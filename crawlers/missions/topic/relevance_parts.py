@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import select
 
-from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topic_file import weights_of
+from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.topic_tables import relevance, topic_page
-from crawlers.missions.topic.topics import weights_of
 from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
-from crawlers.ranking.link_table import NO_FEATURES, features_of
-from crawlers.ranking.link_values import MOST_COMPARED
+from crawlers.ranking.link_values import MOST_COMPARED, NO_FEATURES, features_of
 from crawlers.reports.histories.history import Said, said
 from crawlers.reports.histories.score_history import factors, first_pull, link_features_of, teach, waiting
 from crawlers.store.schema.score_tables import order_totals

@@ -14,8 +14,8 @@ from sqlalchemy import select
 from crawlers.batches import batches
 from crawlers.graphs.analysis import link_matrix
 from crawlers.graphs.model import Column
+from crawlers.missions.topic.topic_file import DECIMALS, most_similar_first
 from crawlers.missions.topic.topic_tables import topic_page
-from crawlers.missions.topic.topics import DECIMALS, most_similar_first
 from crawlers.plurals import counted
 from crawlers.ranking.link_ranks import hits
 from crawlers.store.reading.redirect_chains import final_target, redirects_of

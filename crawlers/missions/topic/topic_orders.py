@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.ranking.page_orders import PageOrder
 
 if TYPE_CHECKING:
-    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.inputs.setting_readers import SettingValues
     from crawlers.missions.topic.vectors import Weights
 
 

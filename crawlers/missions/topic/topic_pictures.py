@@ -9,7 +9,7 @@ from sqlalchemy import exists, func, select
 
 from crawlers.items import State
 from crawlers.missions.topic.topic_tables import relevance, topic_page
-from crawlers.reports.catalogue.table import Kind
+from crawlers.reports.catalogue.report import Kind
 from crawlers.reports.histories.history import said
 from crawlers.reports.pictures.picture import PAGES_READ, Axis, Drawing, Picture, Series, Tone
 from crawlers.store.schema.tables import page, site

@@ -13,8 +13,7 @@ from crawlers.missions.topic.vectors import distance_relevance
 from crawlers.reports.catalogue.conditions import TOPIC, Filters, is_wanted_site, of_page
 from crawlers.reports.catalogue.index_walk import PLACES, in_order, place_of, value_steps
 from crawlers.reports.catalogue.page_reports import LEVEL, TITLE, URL, links_to
-from crawlers.reports.catalogue.report import Group, Report, Row, Step, rows_of
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, Group, Kind, Report, Row, Step, rows_of
 from crawlers.reports.ranked_tables import write_ranked
 from crawlers.store.schema.tables import page, site
 
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.reports.catalogue.report import Cursor, Related
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells, Cursor, Related
     from crawlers.store.database import Database
 
 DECIMALS = 6  # of similarities and scores, for readers; the store and the graph have more

@@ -14,8 +14,7 @@ from crawlers.reasons import Reason, is_about
 from crawlers.reports.catalogue.conditions import MAX_CHARS, equal, in_text, is_host, is_wanted_page, of_reason
 from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, POSITIONS, PageReport, on_pages, place_of_page
 from crawlers.reports.catalogue.page_reports import LEVEL
-from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, ComputedReport, Group, Related, Row
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.reports.histories.history import N_
 from crawlers.store.reading.link_removal import bad_link_key
 from crawlers.store.reading.redirect_chains import broken_ends_of, problems_of
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
     from crawlers.reports.catalogue.conditions import Filters
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
 
 PAGE = Column("page", "Page", Kind.URL, page.c.url, "that holds the link")
 ANCHOR = Column("anchor", "Text", about="of the link")

@@ -20,8 +20,7 @@ from crawlers.reports.catalogue.conditions import (
     of_reason,
 )
 from crawlers.reports.catalogue.index_walk import PageReport, page_steps, place_of_page
-from crawlers.reports.catalogue.report import ComputedReport, Group, Related, Row
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.reports.crawl_overview import guesses_in
 from crawlers.store.reading.redirect_chains import redirect_cells
 from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, has_reason, is_vain_guess
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.reports.catalogue.index_walk import PageStep, Position
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
 
 URL = Column("url", "URL", Kind.URL, page.c.url)
 STATE = Column("state", "State", Kind.STATE, URL_KIND, "what became of it: see the states of the table page")

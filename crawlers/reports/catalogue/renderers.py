@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 
 from crawlers import reasons
 from crawlers.batches import batches
-from crawlers.files.cells import clean, utc
-from crawlers.files.csv_tables import ROWS_AT_ONCE, csv_text
+from crawlers.files.csv_tables import ROWS_AT_ONCE, clean, csv_text, utc
 from crawlers.files.parquet_files import ParquetColumn, parquet_parts
-from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
+from crawlers.reports.catalogue.report import NUMERIC, Cells, Kind
 from crawlers.reports.histories.history import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from crawlers.files.cells import Value
+    from crawlers.files.csv_tables import Value
     from crawlers.files.parquet_files import ColumnType
-    from crawlers.reports.catalogue.table import Column
+    from crawlers.reports.catalogue.report import Column
     from crawlers.reports.histories.history import Said
 
     Cell = Value | tuple[Said, ...]
@@ -44,7 +43,7 @@ _PARQUET_TYPES: Mapping[Kind, ColumnType] = {
 def text_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], most: int | None = None) -> str:
     """Return a table for a terminal, the titles of *columns* first; texts are cut to *most* characters.
 
-    >>> from crawlers.reports.catalogue.table import Column, Kind
+    >>> from crawlers.reports.catalogue.report import Column, Kind
     >>> print(text_table([Column("site", "site"), Column("pages", "pages", Kind.COUNT)], [("a.test", 1200)]))
     site    pages
     a.test  1,200

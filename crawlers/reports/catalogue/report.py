@@ -4,6 +4,8 @@ A report has an order, in which each row has a cursor. Whoever knows the cursor 
 on from there: no row is counted, sorted or skipped for it. A step reads a bounded number of stored rows, and may find
 none that the filters let through. So a reader who has no more time says how far the search came, and goes on later.
 A report that counts, compares or sorts what it reads is computed at once, and bounded: a `ComputedReport`.
+
+What a table is: columns with names, kinds and meanings. Terminals, files, pages and the reference are made of it.
 """
 
 from __future__ import annotations
@@ -16,16 +18,51 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.table import SUMMED, Cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Select
 
+    from crawlers.files.csv_tables import Value
     from crawlers.items import State
     from crawlers.reports.catalogue.conditions import Condition, Filters
-    from crawlers.reports.catalogue.table import Column
+
+Cells = tuple["Value", ...]
+
+
+class Kind(Enum):
+    """What the cells of a column hold, which decides how they look; None is an empty cell of each kind."""
+
+    TEXT = "text"
+    URL = "URL"
+    NUMBER = "number"  # whole, such as a level
+    COUNT = "count"  # of things that have a sum
+    DECIMAL = "decimal"
+    BYTES = "bytes"
+    SECONDS = "seconds"  # a duration
+    TIME = "time"  # seconds since 1970
+    STATE = "state"  # of a URL or a site: a word that is translated
+    REASON = "reason"  # a stored reason, of which people read the sentence
+    SAID = "sentences"  # a tuple of `Said`, which are translated
+    TITLE = "title"  # of the document whose number is the first cell of the row
+    RULE = "rule"  # for URLs of the site in the first cell of the row
+
+
+NUMERIC = frozenset({Kind.NUMBER, Kind.COUNT, Kind.DECIMAL, Kind.BYTES, Kind.SECONDS})
+
+SUMMED = frozenset({Kind.COUNT, Kind.BYTES})
+
+
+class Column(NamedTuple):
+    """A column of a table."""
+
+    name: str  # in files
+    title: str  # for people, in English: translations are found by it
+    kind: Kind = Kind.TEXT
+    value: Any = None  # the expression of SQL that is read, if the cells are computed by the database
+    about: str = ""  # what it means, if its title does not say everything
+
 
 Line = TypeVar("Line", bound=Cells)
 Cursor = tuple[Any, ...]  # of whole numbers, or of values by which rows are sorted
@@ -209,7 +246,7 @@ class Total(NamedTuple):
 def total(columns: Sequence[Column], rows: Iterable[Cells], *, is_cut: bool = False) -> Total:
     """Return the total of *rows*, which are read one by one.
 
-    >>> from crawlers.reports.catalogue.table import Column, Kind
+    >>> from crawlers.reports.catalogue.report import Column, Kind
     >>> total([Column("url", "URL"), Column("links", "Links", Kind.COUNT)], [("a", 2), ("b", None), ("c", 3)])
     Total(rows=3, sums=(None, 5), is_cut=False)
     """

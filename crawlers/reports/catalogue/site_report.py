@@ -11,8 +11,7 @@ from crawlers.options import SETTINGS
 from crawlers.pages.robots_groups import is_unreachable, product_token
 from crawlers.reports.catalogue.conditions import in_text, is_wanted_site
 from crawlers.reports.catalogue.page_reports import trap_counts
-from crawlers.reports.catalogue.report import ComputedReport, Group, Related
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related
 from crawlers.reports.crawl_overview import guesses_in
 from crawlers.reports.histories.history import N_
 from crawlers.sites.robots_rules import RobotsRules
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.reports.catalogue.conditions import Filters
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
 
 ROWS_AT_ONCE = 100
 _COLUMNS = (

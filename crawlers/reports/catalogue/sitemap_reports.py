@@ -22,11 +22,9 @@ from crawlers.reports.catalogue.page_reports import (
     links_to,
 )
 from crawlers.reports.catalogue.page_reports import URL as PAGE_URL
-from crawlers.reports.catalogue.report import KEYS, NUMBERS, PAGE_NUMBERS, Group, Related
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import KEYS, NUMBERS, PAGE_NUMBERS, Column, Group, Kind, Related
 from crawlers.store.reading.url_counts import URL_KIND
-from crawlers.store.schema.sitemap_tables import SitemapState, sitemap, sitemap_url
-from crawlers.store.schema.tables import page, site
+from crawlers.store.schema.tables import SitemapState, page, site, sitemap, sitemap_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
     from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.index_walk import Part
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
 
 MISSIONS = frozenset({"sitegraph"})  # the one that reads sitemaps
 _STATES = {SitemapState.WAITING: "waiting", SitemapState.READ: "read", SitemapState.UNREAD: "not read"}

@@ -12,11 +12,10 @@ from sqlalchemy import func, select
 from crawlers.items import State
 from crawlers.mission import missions
 from crawlers.ranking.link_features import FEATURES
-from crawlers.ranking.link_table import features_of
-from crawlers.ranking.link_values import CLOSE, MOST_COMPARED
+from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, features_of
 from crawlers.ranking.page_scores import REVISIT
+from crawlers.reports.catalogue.score_reports import values_at_first
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
-from crawlers.reports.link_worths import values_at_first
 from crawlers.store.reading.importance import standing
 from crawlers.store.schema.score_tables import importance
 from crawlers.store.schema.tables import link_features, page, pull, site
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Table
 
-    from crawlers.ranking.link_table import Features
-    from crawlers.ranking.link_values import LinkValues
+    from crawlers.ranking.link_values import Features, LinkValues
     from crawlers.ranking.page_orders import LinkLearner
 
 PULLS_AT_ONCE = 1_000

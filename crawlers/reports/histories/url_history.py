@@ -11,8 +11,8 @@ from crawlers.errors import BadUrl
 from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.reasons import ROBOTS, Reason, code_of
-from crawlers.reports.histories.change_history import change_events, sitemap_events
-from crawlers.reports.histories.decisions import decision_events
+from crawlers.reports.histories.change_history import change_events, kept_facts, sitemap_events
+from crawlers.reports.histories.decisions import decision_events, remedies, robots_lines, waiting_facts
 from crawlers.reports.histories.history import (
     N_,
     SHOWN,
@@ -34,10 +34,8 @@ from crawlers.reports.histories.history import (
     said,
     url_of,
 )
-from crawlers.reports.histories.kept_rows import kept_facts
 from crawlers.reports.histories.linking_pages import link_texts, linking_steps
 from crawlers.reports.histories.score_history import score_facts
-from crawlers.reports.histories.waiting import remedies, robots_lines, waiting_facts
 from crawlers.store.reading.link_removal import deleted_links
 from crawlers.store.reading.queries import addresses_of
 from crawlers.store.reading.url_counts import kind_of

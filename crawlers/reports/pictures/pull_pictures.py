@@ -13,7 +13,7 @@ from sqlalchemy import case, func, select
 
 from crawlers.bandits.pull_trace import trace
 from crawlers.reports.catalogue.conditions import Filters, is_wanted_site
-from crawlers.reports.catalogue.table import Kind
+from crawlers.reports.catalogue.report import Kind
 from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import PAGES_READ, POINTS, SHOWN, TIME, Axis, Drawing, Picture, Series
 from crawlers.store.reading.crawl_settings import recorded

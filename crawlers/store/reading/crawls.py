@@ -29,8 +29,7 @@ from crawlers.store.reading.run_command import Command, check_mission, check_rej
 from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import SettingRow, crawl, link_anchor, page, site
-from crawlers.store.sites.site_opening import open_sites
-from crawlers.store.sites.site_rows import find_sites, site_rows
+from crawlers.store.sites.site_rows import find_sites, open_sites, site_rows
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.pulls import uncounted_pulls
 from crawlers.store.writing.stored_features import keep_link_prior

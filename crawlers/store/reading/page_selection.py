@@ -2,21 +2,29 @@
 
 Both may change when a crawl is resumed. Pages that are not selected any more are rejected, and those that were not
 before wait again, as if today's limits had always applied.
+
+The parts of a crawl's pages in an order with scores, by worker, and the cash that all workers have in common.
+
+Each worker writes the totals of its own part. The virtual page of all workers has no row: its cash is computed from the
+totals, and once in a while one worker distributes it, which changes one column of the crawl.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import String, bindparam, cast, literal, select, update
 
 from crawlers.items import State
+from crawlers.ranking.page_scores import Part
 from crawlers.reasons import NOT_SELECTED, Reason
 from crawlers.store.reading.url_counts import has_reason
-from crawlers.store.schema.tables import page, site
+from crawlers.store.schema.score_tables import order_totals
+from crawlers.store.schema.tables import crawl, page, site, worker
+from crawlers.store.worker_rows import ACTIVE
+from crawlers.urls.addresses import SiteAddresses
 from crawlers.urls.resolution import resolve, site_of
-from crawlers.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,7 +34,32 @@ if TYPE_CHECKING:
     from crawlers.items import Target
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.normalization import Normalization
-    from crawlers.urls.url_selection import UrlSelection
+    from crawlers.urls.scope import UrlSelection
+
+
+class StoredPart(NamedTuple):
+    """The part of a worker as it is stored; *base* are the numbers to which the records of its pages are relative."""
+
+    part: Part
+    base: list[float]
+
+
+def parts_of(connection: Connection, crawl_id: int) -> dict[int, StoredPart]:
+    """Return the parts of a crawl by worker, also those of workers that ended."""
+    given = _given(connection, crawl_id)
+    rows = select(order_totals.c.worker_id, order_totals.c.totals, order_totals.c.base, worker.c.state)
+    rows = rows.outerjoin(worker, worker.c.id == order_totals.c.worker_id).where(order_totals.c.crawl_id == crawl_id)
+    parts = {}
+    for number, totals, base, state in connection.execute(rows.order_by(order_totals.c.worker_id)):
+        part = Part(json.loads(totals), state == ACTIVE, given.get(number, 0.0))
+        parts[number] = StoredPart(part, json.loads(base))
+    return parts
+
+
+def _given(connection: Connection, crawl_id: int) -> dict[int, float]:
+    text = connection.execute(select(crawl.c.given).where(crawl.c.id == crawl_id)).scalar()
+    return {int(number): cash for number, cash in json.loads(text).items()} if text else {}
+
 
 LEVELS = 2**31 - 1  # the largest value of the column in PostgreSQL
 RESELECTED = 10_000  # pages that are read at a time when the selection of a site changed

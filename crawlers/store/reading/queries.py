@@ -8,10 +8,9 @@ from sqlalchemy import bindparam, exists, func, select, text
 
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits, State
-from crawlers.store.schema.sitemap_tables import SitemapRow, sitemap, sitemap_url
-from crawlers.store.schema.tables import crawl, link, page, site
+from crawlers.store.schema.tables import SitemapRow, crawl, link, page, site, sitemap, sitemap_url
 from crawlers.store.streaming import among
-from crawlers.urls.site_addresses import SiteAddresses
+from crawlers.urls.addresses import SiteAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

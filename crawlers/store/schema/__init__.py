@@ -7,10 +7,10 @@ Other kinds of writes, for example an UPDATE of some columns, are row types decl
 """
 
 from crawlers.mission import missions
-from crawlers.store.schema import message_tables, score_tables, sitemap_tables
+from crawlers.store.schema import message_tables, score_tables
 from crawlers.store.schema.tables import metadata
 
-__all__ = ["message_tables", "metadata", "score_tables", "sitemap_tables"]
+__all__ = ["message_tables", "metadata", "score_tables"]
 
 for mission in missions().values():
     if mission.schema:

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.ranking.link_prior import LinkPrior
-    from crawlers.ranking.link_table import Features
+    from crawlers.ranking.link_values import Features
 
 
 def read_features(text: str, store: str) -> Features:
     """Return the features that *text* stores; raises `StoreError`, with the name of the *store*, if it is damaged."""
     from crawlers.ranking.link_features import TABLE_SIZE
-    from crawlers.ranking.link_table import features_of  # with numpy; only orders that learn have features
+    from crawlers.ranking.link_values import features_of  # with numpy; only orders that learn have features
 
     try:
         features = features_of(text)

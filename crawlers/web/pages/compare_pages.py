@@ -11,13 +11,11 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.graphs.comparison.change_lists import MOST_ROWS, all_links, all_pages, change_lists
-from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
-from crawlers.graphs.comparison.comparison_files import compared_sites
+from crawlers.graphs.comparison.compared_graph import ComparedGraph, compared_sites, write_compared
 from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
 from crawlers.reports.catalogue.conditions import parsed_filters
 from crawlers.reports.catalogue.renderers import FORMATS
-from crawlers.reports.catalogue.report import NUMBERS, cursor_text, sorted_by
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import NUMBERS, Column, Kind, cursor_text, sorted_by
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview
 from crawlers.store.reading.queries import related_crawls, sites_of
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.comparison.change_lists import ChangeLists, ComparedSite
     from crawlers.graphs.comparison.crawl_changes import PageChange
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl, RelatedCrawl
 

@@ -12,9 +12,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.crawl_command import command_of
+from crawlers.inputs.program import command_of
 from crawlers.options import SETTINGS
-from crawlers.options.typed_values import typed
+from crawlers.options.kinds import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
 from crawlers.sites.hosts_file import hosts_line
@@ -23,22 +23,23 @@ from crawlers.store.reading.crawls import FINISHED
 from crawlers.store.reading.queries import limits_of
 from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
-from crawlers.web.forms import changes
 from crawlers.web.pages.file_pages import result_folder
 from crawlers.web.pages.picture_pages import stored_pictures
 from crawlers.web.pages.start_pages import typed_command
-from crawlers.web.panel import crawl_of, number_in, panel_of
+from crawlers.web.panel import changes, crawl_of, number_in, panel_of
 from crawlers.web.starting import end_of_log
 from crawlers.web.templating import render
-from crawlers.workers.worker_queries import set_control, sites_with_workers, workers_of
 from crawlers.workers.worker_table import (
     SITES,
     busiest,
     nobody_works,
+    set_control,
     site_rows,
+    sites_with_workers,
     worker_columns,
     worker_notes,
     worker_row,
+    workers_of,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from crawlers.web.cached_results import Outcome
     from crawlers.web.panel import Panel
     from crawlers.web.starting import Job
-    from crawlers.workers.worker_queries import SiteLine
+    from crawlers.workers.worker_table import SiteLine
 
 ACTIONS = {"pause": PAUSE, "go-on": None, "stop": STOP}
 CRAWLS_AT_ONCE = 20

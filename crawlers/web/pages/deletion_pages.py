@@ -17,8 +17,7 @@ from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.store.reading.link_removal import crawls_with_workers, deleted_links, remove_links
 from crawlers.store.schema.tables import crawl as crawls
-from crawlers.web.forms import changes
-from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.panel import changes, crawl_of, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:

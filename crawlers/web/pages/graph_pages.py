@@ -27,23 +27,22 @@ from crawlers.graphs.crawl_map import (
     site_of_page,
     sites_by_pages,
 )
-from crawlers.graphs.files import graph_format
+from crawlers.graphs.export import graph_format
 from crawlers.graphs.looks import GraphLayout, laid_out
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.figures import draw_map
 from crawlers.reports.histories.url_history import possible_targets
 from crawlers.urls.domains import GROUPS
-from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, saved_as, sends_file, table_file
+from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, graph_json, saved_as, sends_file, table_file
 from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, rules_of
-from crawlers.web.standalone_graph import graph_json
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from crawlers.graphs.maps.graph_map import GraphMap
+    from crawlers.graphs.graph_map import GraphMap
     from crawlers.items import Target
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
     from crawlers.reports.time_limit import TimeLimit
     from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import Outcome

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from crawlers.web.forms import FEW_BYTES, changes, session_of
 from crawlers.web.guard import LOGIN, Session, is_equal
-from crawlers.web.panel import panel_of
+from crawlers.web.panel import FEW_BYTES, changes, panel_of, session_of
 from crawlers.web.templating import LANGUAGE_COOKIE, LANGUAGES, THEME_COOKIE, THEMES, render
 
 if TYPE_CHECKING:

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.catalogue.report import Cursor, Group, Ranges, Related, Report, Result
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells, Cursor, Group, Ranges, Related, Report, Result
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.panel import Panel

@@ -21,9 +21,8 @@ from crawlers.sites.seed_list import format_seeds, parse_seeds, seed_change, see
 from crawlers.store.sites.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered
 from crawlers.store.sites.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
 from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
-from crawlers.web.forms import changes
 from crawlers.web.pages.report_pages import order_of
-from crawlers.web.panel import AGAIN, again, number_in, panel_of
+from crawlers.web.panel import AGAIN, again, changes, number_in, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:

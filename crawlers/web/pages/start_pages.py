@@ -14,16 +14,14 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import decoded
-from crawlers.inputs.crawl_command import CrawlCommand, command_of
 from crawlers.inputs.offered_settings import check_offered
-from crawlers.inputs.program import suggested
+from crawlers.inputs.program import CrawlCommand, command_of, suggested
 from crawlers.mission import mission_named, missions
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.sites.hosts_file import format_hosts, parse_hosts
 from crawlers.store.sites.seeds import crawl_seeds
-from crawlers.web.forms import changes
-from crawlers.web.panel import number_in, numbered_crawl, panel_of
+from crawlers.web.panel import changes, number_in, numbered_crawl, panel_of
 from crawlers.web.starting import FOLDER, NAME
 from crawlers.web.templating import render
 
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.options.setting import Setting
+    from crawlers.options.kinds import Setting
     from crawlers.store.database import Database
 
 LINES, FILE, STORE = "lines", "file", "store"  # where the sites come from

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.inputs.program import CrawlCommand
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.web.scrapyd_starter import ScrapydStarter
 from tests.support.processes import PATIENCE_S, until

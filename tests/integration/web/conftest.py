@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 from sqlalchemy import update
 
-from crawlers.inputs.render_settings import PROGRAMS
+from crawlers.inputs.setting_readers import PROGRAMS
 from crawlers.sites.seed_list import parse_seeds
 from crawlers.store.database import Database
 from crawlers.store.reading.result_folders import claimed_folder

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from starlette.routing import Match
 
-from crawlers.web.app import ROUTES
+from crawlers.web.serving import ROUTES
 from tests.support.stored_crawl import CRAWL
 
 AXE = (Path(__file__).parents[2] / "support" / "axe" / "axe.min.js").read_text("utf-8")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.bandits.indexed_heap import SLACK, IndexedHeap
+from crawlers.bandits.arms import SLACK, IndexedHeap
 
 changes = st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(-3, 3)), max_size=60)
 

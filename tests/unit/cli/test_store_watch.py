@@ -9,7 +9,7 @@ from crawlers.cli import store_watch
 from crawlers.cli.child_process import Events, StoreView
 from crawlers.cli.store_watch import StoreWatch
 from crawlers.store.worker_rows import STOP
-from crawlers.workers.worker_queries import Course, set_control
+from crawlers.workers.worker_table import Course, set_control
 from tests.support.processes import PATIENCE_S
 from tests.support.stored_rows import begin
 

@@ -10,7 +10,7 @@ import pytest
 
 from crawlers.cli.child_process import Events, Exit, Line, Signal, StoreView
 from crawlers.cli.worker_processes import MAX_DEATHS, MAX_HELD_CHARACTERS, STORE_FAILED, WorkerProcesses
-from crawlers.workers.worker_queries import Course, ProcessRow
+from crawlers.workers.worker_table import Course, ProcessRow
 from tests.support.processes import PATIENCE_S
 
 CRAWL = 7

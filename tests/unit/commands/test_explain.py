@@ -6,7 +6,7 @@ import pytest
 from scrapy.exceptions import UsageError
 
 from crawlers.commands.explain import Command
-from crawlers.inputs.url_settings import recorded
+from crawlers.inputs.setting_readers import recorded
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve
 from tests.support.command_here import run_here

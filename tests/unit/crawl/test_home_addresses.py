@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from crawlers.items import REDIRECT, ExternalLink, Page, SiteLimits, State
+from crawlers.urls.addresses import SiteAddresses
 from crawlers.urls.scope import Scope
-from crawlers.urls.site_addresses import SiteAddresses
 from tests.support.opened_crawl import NOW, target
 
 SITE, HTTPS, WWW = "http://a.example", "https://a.example", "https://www.a.example"

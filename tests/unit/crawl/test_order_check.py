@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from crawlers.bandits.best_site import Best
-from crawlers.bandits.turns import RoundRobin
+from crawlers.bandits.turns import Best, RoundRobin
 from crawlers.crawl.session import check_order
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError

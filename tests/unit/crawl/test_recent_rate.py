@@ -1,6 +1,6 @@
 """The rate of the last minute."""
 
-from crawlers.crawl.recent_rate import RecentRate
+from crawlers.crawl.worker import RecentRate
 
 
 def test_memory_is_bounded_by_the_window():

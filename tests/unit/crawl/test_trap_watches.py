@@ -18,7 +18,7 @@ from crawlers.reports.catalogue.site_report import Sites
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import Finder, crawl_named
-from crawlers.store.schema.sitemap_tables import SitemapUrlRow
+from crawlers.store.schema.tables import SitemapUrlRow
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls import trap_watch

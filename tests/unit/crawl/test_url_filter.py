@@ -8,7 +8,7 @@ from crawlers.store.reading.page_selection import StoredSelection
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve
-from crawlers.urls.url_selection import UrlSelection
+from crawlers.urls.scope import UrlSelection
 
 GROWN = "/" + "a/b/" * 13
 

@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 from scrapy.settings import Settings
 
-from crawlers.downloader.client_settings import CLIENTS, http_client
+from crawlers.downloader.curl_transfer import CLIENTS, http_client
 from crawlers.errors import ConfigError
 
 

@@ -7,7 +7,7 @@ from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IHostnameResolver
 from zope.interface import implementer
 
-from crawlers.downloader.host_names import addresses_of
+from crawlers.downloader.address_filter import addresses_of
 
 ADDRESSES = {
     "two.example": [IPv4Address("TCP", "192.0.2.1", 80), IPv6Address("TCP", "2001:db8::1", 80)],

@@ -4,8 +4,8 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError
 
+from crawlers.downloader.address_filter import target_of
 from crawlers.downloader.download_errors import DownloadRefusedError
-from crawlers.downloader.targets import target_of
 from crawlers.reasons import Reason
 
 

@@ -6,7 +6,7 @@ import io
 import pytest
 from scrapy.utils.misc import load_object
 
-from crawlers.files.cells import FORMULA_STARTS
+from crawlers.files.csv_tables import FORMULA_STARTS
 from tests.support.opened_crawl import project_settings
 
 

@@ -11,7 +11,7 @@ from twisted.python.failure import Failure
 
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import Page, State
-from crawlers.schedulers.foreign.queue import WatchedErrback
+from crawlers.schedulers.foreign_queue import WatchedErrback
 
 URL = "http://a.example/"
 

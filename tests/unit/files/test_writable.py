@@ -7,12 +7,12 @@ from contextlib import closing
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.files.writable import check_file
-from crawlers.options import file_kinds
-from crawlers.options.file_kinds import FEED, RESULT, FileKind
+from crawlers.files.atomic import check_file
+from crawlers.options import kinds
+from crawlers.options.kinds import FEED, RESULT, FileKind
 
 KINDS = {
-    name: kind for name, kind in vars(file_kinds).items() if isinstance(kind, FileKind) and kind is not RESULT
+    name: kind for name, kind in vars(kinds).items() if isinstance(kind, FileKind) and kind is not RESULT
 }  # that people name
 EXAMPLES = {
     "CSV_LOG": b"time,state,status,level,url,reason\r\n",

@@ -1,6 +1,6 @@
 """The pulls of a crawl: their budget and their rewards."""
 
-from crawlers.bandits.patience import Patience
+from crawlers.bandits.arms import Patience
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.values import NO_REWARD, Lease, Reward

@@ -7,8 +7,7 @@ from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
-from crawlers.ranking.link_table import text_of
-from crawlers.ranking.link_values import LinkValues
+from crawlers.ranking.link_values import LinkValues, text_of
 from crawlers.store.writing.pulls import Pull
 from crawlers.urls.resolution import resolve
 

@@ -53,7 +53,7 @@ sys.path.insert(0, sys.argv[1])
 from test_analysis import PAIRS, random_graph
 from crawlers.graphs.analysis import analyse
 from crawlers.graphs.page_columns import MEASURES
-from crawlers.graphs.files import write_graph
+from crawlers.graphs.export import write_graph
 from crawlers.graphs.model import ExtendedGraph
 for name, graph in (("pairs", PAIRS), ("random", random_graph(500, 7))):
     write_graph(ExtendedGraph(graph, analyse(graph, MEASURES)), pathlib.Path(sys.argv[2]) / name)

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import insert, update
 
-from crawlers.graphs.crawl_graph import CrawlGraph
+from crawlers.graphs.crawl_map import CrawlGraph
 from crawlers.store.reading.queries import crawl_named, sites_of
 from crawlers.store.schema.tables import crawl, link
 from tests.support.stored_rows import begin

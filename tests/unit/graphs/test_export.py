@@ -4,7 +4,7 @@ import networkx
 import pytest
 from sqlalchemy import update
 
-from crawlers.graphs.files import ResultFiles
+from crawlers.graphs.export import ResultFiles
 from crawlers.reports.site_results import write_site_results
 from crawlers.store.reading.queries import crawl_numbered, sites_of
 from crawlers.store.schema.tables import page

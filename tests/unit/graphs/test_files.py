@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.graphs.files import FORMATS, write_graph
+from crawlers.graphs.export import FORMATS, write_graph
 from crawlers.graphs.model import Column, MemoryGraph
 
 GRAPH = MemoryGraph([(1, "a", "x"), (2, "b", "y")], [(1, [(2, 1)])], (Column("title", "string"),))
@@ -18,7 +18,7 @@ GRAPH = MemoryGraph([(1, "a", "x"), (2, "b", "y")], [(1, [(2, 1)])], (Column("ti
 # A writer that is killed at one of three places; argv: the place, the base, the format.
 KILLED = """
 import os, pathlib, signal, sys
-from crawlers.graphs.files import write_graph
+from crawlers.graphs.export import write_graph
 
 place, base, format_ = sys.argv[1:]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawlers.files.cells import cell, clean
+from crawlers.files.csv_tables import cell, clean
 from crawlers.graphs.model import EDGES_AT_ONCE, MemoryGraph, write_edges
 
 CONTROLS = (

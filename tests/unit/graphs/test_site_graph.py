@@ -3,7 +3,7 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.graphs.files import graph_paths, write_graph
+from crawlers.graphs.export import graph_paths, write_graph
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import Node
 from crawlers.store.database import Database

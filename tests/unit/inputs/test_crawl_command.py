@@ -1,6 +1,6 @@
 """The command of a crawl, as it is run and as it is stored."""
 
-from crawlers.inputs.crawl_command import CrawlCommand, command_of
+from crawlers.inputs.program import CrawlCommand, command_of
 
 
 def test_stored_command_is_read_back():

@@ -4,8 +4,8 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
-from crawlers.inputs import render_settings
-from crawlers.inputs.render_settings import PROGRAMS, RenderedSites, browser_path
+from crawlers.inputs import setting_readers
+from crawlers.inputs.setting_readers import PROGRAMS, RenderedSites, browser_path
 from crawlers.sites.hosts_file import parse_hosts
 
 LINES = "a.test;render=playwright\nb.test;2;;render=none\nc.test"
@@ -16,7 +16,7 @@ SITES = ["http://a.test", "http://b.test", "http://c.test", "http://found.test"]
 def programs(tmp_path, monkeypatch):
     """Empties PATH; returns a function that installs a program."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(render_settings, "find_spec", lambda name: name)
+    monkeypatch.setattr(setting_readers, "find_spec", lambda name: name)
 
     def install(name):
         path = tmp_path / name
@@ -73,6 +73,6 @@ def test_missing_browser_is_reported_with_a_remedy(programs, named, message):
 
 
 def test_missing_packages_are_reported_with_a_remedy(programs, monkeypatch):
-    monkeypatch.setattr(render_settings, "find_spec", lambda name: None)
+    monkeypatch.setattr(setting_readers, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install '/path/to/[^']+\[render\]'.*pipx install --force '/path/to"):
         browser_path(Settings())

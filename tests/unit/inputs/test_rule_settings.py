@@ -2,9 +2,9 @@
 
 import pytest
 
-from crawlers.bandits.patience import Patience
+from crawlers.bandits.arms import Patience
 from crawlers.bandits.site_rules import RULES, RuleOptions
-from crawlers.inputs.rule_settings import chosen_patience, chosen_rule, rule_name, rule_options
+from crawlers.inputs.setting_readers import chosen_patience, chosen_rule, rule_name, rule_options
 from tests.support.opened_crawl import project_settings
 
 

@@ -5,7 +5,7 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError
-from crawlers.inputs.url_settings import normalization, recorded, url_selection
+from crawlers.inputs.setting_readers import normalization, recorded, url_selection
 from crawlers.store.reading.crawls import SELECTION_SETTINGS
 from crawlers.urls.normalization import Normalization
 from tests.support.opened_crawl import project_settings

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.errors import StoreError
 from crawlers.items import ExternalLink, LinkPlace, Page, State
-from crawlers.lab.known_sites import known_sites
+from crawlers.lab.replay import known_sites
 from crawlers.ranking.link_features import link_features
 from crawlers.store.schema.tables import PageLinks, PullRow
 from crawlers.store.writing.change_set import ChangeSet

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from crawlers.lab.link_examples import LinkExamples, names_of
+from crawlers.lab.learn import LinkExamples, names_of
 from crawlers.ranking.link_features import feature_id
 from tests.support.stored_links import LinkedPage, store_harvest
 

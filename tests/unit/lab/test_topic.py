@@ -7,7 +7,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.lab.topic_runs import replayed
-from crawlers.missions.topic.topics import topic_terms
+from crawlers.missions.topic.topic_file import topic_terms
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.store.database import Database
 from tests.support.command_topic_web import LinkedSites, crawl

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.items import State
-from crawlers.lab.topic_web import links_between
+from crawlers.lab.topic_runs import links_between
 from tests.support.topic_store import add_links, add_page, begin_topic
 
 

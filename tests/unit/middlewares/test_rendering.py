@@ -8,7 +8,7 @@ from scrapy.http import Response
 
 from crawlers.items import REDIRECT, RENDER
 from crawlers.middlewares.rendering import RenderingMiddleware
-from crawlers.urls.redirect_targets import Redirect
+from crawlers.urls.resolution import Redirect
 
 URL = "http://a.test/"
 HTML = {"Content-Type": "text/html; charset=koi8-r"}

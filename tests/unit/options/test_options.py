@@ -59,9 +59,9 @@ def test_names_of_registries_are_choices():
         (Names(), [5], ' must be a list, such as ["a", "b"]'),
         (Names(), [["a"]], ' must be a list, such as ["a", "b"]'),
         (Names("Types", like="[a-z]+/[a-z]+", such="a/b"), "x", " has no types; write some, such as a/b"),
-        (Names(of="graphs.files:ALL_FORMATS"), "gexf,dot", " has 'dot'; choose out of: gexf, graphml, csv, parquet"),
+        (Names(of="graphs.export:ALL_FORMATS"), "gexf,dot", " has 'dot'; choose out of: gexf, graphml, csv, parquet"),
         (
-            Names(of="graphs.files:ALL_FORMATS"),
+            Names(of="graphs.export:ALL_FORMATS"),
             "x" * 99,
             f" has '{'x' * 60}'; choose out of: gexf, graphml, csv, parquet",
         ),

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.pages.charset import _read, decode
-from crawlers.pages.charset_declarations import codec_of
+from crawlers.pages.charset import _read, codec_of, decode
 
 RUSSIAN = (
     "Эта страница написана по-русски и нигде не говорит, в какой кодировке она сохранена. "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.pages.error_classes import error_class
+from crawlers.pages.retries import error_class
 from crawlers.reasons import ErrorClass
 
 

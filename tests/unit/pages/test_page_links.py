@@ -8,8 +8,7 @@ from crawlers.items import LinkPlace, State
 from crawlers.pages.page_links import ANCESTORS, with_places
 from crawlers.pages.response import ResponseReader, WebResponse
 from crawlers.urls.link_resolver import LinkResolver
-from crawlers.urls.redirect_targets import Redirect
-from crawlers.urls.resolution import resolve
+from crawlers.urls.resolution import Redirect, resolve
 
 SITE = "http://a.example"
 HTML = "text/html; charset=utf-8"

@@ -8,7 +8,7 @@ from crawlers.items import State
 from crawlers.pages.response import ResponseReader, WebResponse
 from crawlers.urls.link_resolver import LinkResolver
 from crawlers.urls.normalization import Normalization
-from crawlers.urls.redirect_targets import redirect_of
+from crawlers.urls.resolution import redirect_of
 from crawlers.urls.scope import Scope
 
 SITE = "http://a.example"

@@ -2,8 +2,7 @@
 
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import FEATURES, TABLE_SIZE, link_features
-from crawlers.ranking.link_prior import KINDS, prior_of
-from crawlers.ranking.shipped_weights import OF_LINKS, shipped_weights
+from crawlers.ranking.link_prior import KINDS, OF_LINKS, prior_of, shipped_weights
 
 
 def test_shipped_weights_are_few_and_moderate():

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.ranking.link_features import WIDTH
-from crawlers.ranking.link_table import LinkTable
+from crawlers.ranking.link_values import LinkTable
 
 steps = st.lists(st.tuples(st.sampled_from(["add", "remove", "keep"]), st.integers(1, 40)), max_size=120)
 

@@ -23,7 +23,7 @@ from crawlers.store.schema.tables import (
     worker,
 )
 from crawlers.store.worker_rows import PAUSE
-from crawlers.workers.worker_queries import set_control
+from crawlers.workers.worker_table import set_control
 from tests.support.news_store import NewsStore
 from tests.support.stored_rows import begin, ended_page, execute, new_page, page_ids, write_rows
 from tests.support.topic_store import add_page, begin_topic

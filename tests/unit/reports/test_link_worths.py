@@ -5,8 +5,8 @@ import pytest
 
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
-from crawlers.ranking.link_table import text_of
-from crawlers.reports.link_worths import feature_worths
+from crawlers.ranking.link_values import text_of
+from crawlers.reports.catalogue.score_reports import feature_worths
 from crawlers.store.schema.tables import LinkFeaturesRow, PullRow
 from tests.support.scored_store import A, Linked, store
 from tests.support.stored_rows import write_rows

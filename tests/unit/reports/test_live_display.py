@@ -12,7 +12,7 @@ from crawlers.reports.crawl_overview import CrawlOverview, SiteProgress
 from crawlers.reports.live_display import MAX_SITES, AboveDisplay, LiveDisplay, progress_table
 from crawlers.store.reading.url_counts import UrlCounts
 from crawlers.store.worker_rows import PAUSE
-from crawlers.workers.worker_queries import set_control
+from crawlers.workers.worker_table import set_control
 from tests.support.stored_rows import begin
 
 

@@ -1,6 +1,6 @@
 """Settings that a crawl recorded are read as they were."""
 
-from crawlers.reports.recorded_settings import RecordedSettings, crawl_rules
+from crawlers.reports.crawl_manifest import RecordedSettings, crawl_rules
 
 VALUES = {
     "PAGE_BUDGET": "900",

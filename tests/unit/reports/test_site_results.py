@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from crawlers.files.cells import FORMULA_STARTS
+from crawlers.files.csv_tables import FORMULA_STARTS
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 

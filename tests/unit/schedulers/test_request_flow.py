@@ -15,8 +15,8 @@ from crawlers.errors import FrontierError, StoreError
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.values import Candidate
 from crawlers.items import LEASE, REQUEST_SENT, State
-from crawlers.schedulers import request_flow
-from crawlers.schedulers.request_flow import RequestFlow, Wakeup
+from crawlers.schedulers import adaptive
+from crawlers.schedulers.adaptive import RequestFlow, Wakeup
 from crawlers.store.writing.change_set import ChangeSet
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, crawler_of, target
 
@@ -110,7 +110,7 @@ def test_bug_while_a_request_is_made_ends_the_crawl(flows):
 
 
 def test_one_call_makes_a_bounded_number_of_steps_and_the_engine_asks_again(flows, monkeypatch):
-    monkeypatch.setattr(request_flow, "MAX_STEPS", 2)
+    monkeypatch.setattr(adaptive, "MAX_STEPS", 2)
     flow = flows({"is_foreign": True, "sites": ()})
     site_id = flow.opened.crawl.sites.id_of(SITE, NOW, ChangeSet())
     lost = '{"kept": 1, "process": "earlier"}'

@@ -14,11 +14,10 @@ from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.pages.retries import RestPolicy, RetryPolicy
 from crawlers.pages.robots_groups import UNREACHABLE
-from crawlers.schedulers import robots_fetch
-from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFetch
+from crawlers.schedulers import site_fetches
+from crawlers.schedulers.site_fetches import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFetch
 from crawlers.sites.robots_rules import MAX_BYTES, MAX_REDIRECTS
-from crawlers.urls.redirect_targets import Redirect
-from crawlers.urls.resolution import resolve
+from crawlers.urls.resolution import Redirect, resolve
 
 SITE, NOW = "http://a.test", 1000.0
 NO_RETRIES, NO_RESTS = RetryPolicy(0, 0, 1.0), RestPolicy(times=0)
@@ -160,7 +159,7 @@ def test_unresponsive_hosts_are_given_up_early_and_leave_room_for_others(fetch):
 
 
 def test_robots_txt_that_can_not_be_used_makes_its_site_unreachable(fetch, monkeypatch):
-    monkeypatch.setattr(robots_fetch, "robots_text", lambda body: 1 / 0)
+    monkeypatch.setattr(site_fetches, "robots_text", lambda body: 1 / 0)
     one = fetch()
     one.respond(200, b"User-agent: *")
     assert one.result() == (UNREACHABLE, "spider_failed error ZeroDivisionError division by zero")

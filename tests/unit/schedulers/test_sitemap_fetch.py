@@ -10,10 +10,10 @@ from twisted.python.failure import Failure
 
 from crawlers.crawl.site_sitemaps import SitemapNeeded
 from crawlers.items import REDIRECT, SiteLimits
-from crawlers.schedulers.sitemap_fetch import SitemapFetch
-from crawlers.sites.feed_bytes import MAX_INFLATED
+from crawlers.schedulers.site_fetches import SitemapFetch
+from crawlers.sites.feed_items import MAX_INFLATED
 from crawlers.sites.robots_rules import MAX_REDIRECTS
-from crawlers.urls.redirect_targets import Redirect
+from crawlers.urls.resolution import Redirect
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
 
 URLSET = b"<urlset><url><loc>/x</loc></url></urlset>"

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.quality.month_names import forget_locales
-from crawlers.sites.calendars import gregorian
-from crawlers.sites.date_notations import read_date, seconds_of
+from crawlers.sites.date_notations import gregorian, read_date, seconds_of
 
 MIDNIGHT = 1795219200.0  # 21 November 2026, UTC
 NOON = MIDNIGHT + 43_200

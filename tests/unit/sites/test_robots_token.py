@@ -4,7 +4,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
-from crawlers.sites.robots_token import robots_token
+from crawlers.sites.robots_rules import robots_token
 
 
 @pytest.mark.parametrize(

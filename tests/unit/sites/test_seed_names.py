@@ -4,7 +4,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed
-from crawlers.sites.seed_names import find_seed
+from crawlers.sites.seed_list import find_seed
 
 ZIN = Seed(1, "http://zin.example", "http://zin.example/ru/", "Zoological Institute", "ZIN", True, 2, 5, 0.5)
 BIN = Seed(2, "https://bin.example", "https://bin.example/", None, "bin.example:8080", False)

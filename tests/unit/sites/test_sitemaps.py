@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.sites import feed_bytes
+from crawlers.sites import feed_items
 from crawlers.sites.feed_reader import read_feed
 from crawlers.sites.sitemaps import MAX_SITEMAPS, sitemaps_of_robots
 from tests.unit.sites.test_feed_reader import ATOM, RDF, RSS
@@ -110,10 +110,10 @@ def test_gzip_is_inflated_even_if_truncated_damaged_or_doubled():
 
 def test_gzip_bomb_is_limited(monkeypatch):
     bomb = gzip.compress(b"\0" * 5_000_000)
-    text, problem = feed_bytes.inflated(bomb, 100_000)
+    text, problem = feed_items.inflated(bomb, 100_000)
     assert len(text) == 100_000
     assert problem == "gzip_large 100000"
-    assert feed_bytes.inflated(gzip.compress(bomb), 100_000) == (text, problem)
+    assert feed_items.inflated(gzip.compress(bomb), 100_000) == (text, problem)
 
 
 def test_gzip_nested_three_times_is_not_inflated():

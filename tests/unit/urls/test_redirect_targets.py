@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.urls.normalization import Normalization
-from crawlers.urls.redirect_targets import REDIRECT_STATUSES, redirect_of
+from crawlers.urls.resolution import REDIRECT_STATUSES, redirect_of
 
 URL = "http://a.example/dir/page"
 

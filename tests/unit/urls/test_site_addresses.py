@@ -2,9 +2,9 @@
 
 import pytest
 
+from crawlers.urls.addresses import SiteAddresses
 from crawlers.urls.link_resolver import LinkResolver
 from crawlers.urls.resolution import resolve, variant_rank
-from crawlers.urls.site_addresses import SiteAddresses
 
 HTTP, HTTPS, WWW, OTHER = "http://a.example", "https://a.example", "https://www.a.example", "http://b.example"
 

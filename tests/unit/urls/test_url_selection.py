@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.urls.url_selection import UrlSelection
+from crawlers.urls.scope import UrlSelection
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.urls.url_shapes import broad_patterns, loop_of, reason_of_loop, shape_reason, url_pattern
+from crawlers.urls.trap_watch import broad_patterns, loop_of, reason_of_loop, shape_reason, url_pattern
 
 
 @pytest.mark.parametrize(

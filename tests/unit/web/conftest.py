@@ -18,16 +18,15 @@ from crawlers.missions.news.edge import document_pages
 from crawlers.store.database import Database
 from crawlers.store.locks import WorkerLock
 from crawlers.store.schema.tables import crawl, worker
-from crawlers.web.app import panel
 from crawlers.web.cached_results import THREADS, CachedResults
 from crawlers.web.pages import deletion_pages, explain_pages, report_pages
-from crawlers.web.serving import access_on
+from crawlers.web.serving import access_on, panel
 from tests.support.processes import PATIENCE_S
 from tests.support.stored_crawl import CRAWL, stored_crawl
 from tests.support.stored_rows import execute
 
 if TYPE_CHECKING:
-    from crawlers.inputs.crawl_command import CrawlCommand
+    from crawlers.inputs.program import CrawlCommand
     from crawlers.web.starting import Job
 
 PORT = 8060

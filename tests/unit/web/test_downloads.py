@@ -11,10 +11,9 @@ import pytest
 import uvicorn
 
 from crawlers.reports.catalogue.report import Row
-from crawlers.web.app import panel
 from crawlers.web.pages import graph_pages, report_pages
 from crawlers.web.panel import FILES_AT_ONCE
-from crawlers.web.serving import access_on
+from crawlers.web.serving import access_on, panel
 from tests.support.processes import PATIENCE_S, until
 from tests.support.stored_crawl import stored_crawl
 

@@ -3,8 +3,8 @@
 import pytest
 from starlette.requests import ClientDisconnect
 
-from crawlers.web import forms
-from crawlers.web.forms import FEW_BYTES
+from crawlers.web import panel
+from crawlers.web.panel import FEW_BYTES
 from tests.unit.web.conftest import FORM, HOST
 
 OURS = {"origin": f"http://{HOST}"}
@@ -29,7 +29,7 @@ def test_half_a_character_is_refused(browser, crawl_id, field):
 
 
 def test_many_fields_of_a_form_are_not_larger_than_a_file(browser, monkeypatch):
-    monkeypatch.setattr(forms, "MAX_FIELDS", 100)
+    monkeypatch.setattr(panel, "MAX_FIELDS", 100)
     response = browser.post("/logout", **{f"field{number}": "x" * (FEW_BYTES // 50) for number in range(60)})
     assert (response.status_code, "divide the file" in response.text) == (413, True)
 
@@ -38,6 +38,6 @@ def test_browser_that_goes_away_while_it_sends_is_no_error(browser, monkeypatch,
     async def gone(*_):
         raise ClientDisconnect
 
-    monkeypatch.setattr(forms, "_form_of", gone)
+    monkeypatch.setattr(panel, "_form_of", gone)
     assert browser.post("/logout").status_code == 400
     assert not caplog.records

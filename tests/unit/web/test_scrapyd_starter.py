@@ -5,7 +5,7 @@ import json
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.inputs.program import CrawlCommand
 from crawlers.web.scrapyd_starter import ScrapydStarter
 from crawlers.web.starting import RECORD, Job, JobRecord
 from tests.support.sites.server import Web

@@ -29,15 +29,15 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.files.cells import FORMULA_STARTS
+from crawlers.files.csv_tables import FORMULA_STARTS
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.store.database import Database, shown_url
 from crawlers.web import guard
-from crawlers.web.app import ROUTES
 from crawlers.web.guard import Attempts
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.report_pages import all_rows
+from crawlers.web.serving import ROUTES
 from crawlers.web.starting import RECORD, Job, JobRecord
 from tests.support.hostile_store import ATTACK, hostile_store
 from tests.support.report_rows import NO_FILTERS, report_rows

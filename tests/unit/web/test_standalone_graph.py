@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from crawlers.graphs.maps.graph_map import GraphMap, MapNode, Meaning
-from crawlers.web.standalone_graph import SCRIPTS, STATIC, standalone_graph
+from crawlers.graphs.graph_map import GraphMap, MapNode, Meaning
+from crawlers.web.downloads import SCRIPTS, STATIC, standalone_graph
 from tests.support.services import unavailable
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u2028&amp;"

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.inputs.program import CrawlCommand
 from crawlers.web import starting
 from crawlers.web.starting import MAX_BYTES, MAX_LINES, RECORD, Job, JobRecord, LocalStarter, crawl_folder, end_of_log
 from tests.support.processes import until

@@ -12,9 +12,8 @@ from crawlers.ranking.page_scores import REVISIT
 from crawlers.store import worker_rows
 from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.tables import crawl, page, site, worker
-from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP
-from crawlers.store.worker_status import Wait, WorkerStatus
-from crawlers.workers.worker_queries import (
+from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP, Wait, WorkerStatus
+from crawlers.workers.worker_table import (
     Course,
     course,
     processes_of,

@@ -4,10 +4,16 @@ import pytest
 
 from crawlers.reports.histories.history import sentence
 from crawlers.store.reading.queries import NamedCrawl
-from crawlers.store.worker_rows import ACTIVE, LEFT, LOST
-from crawlers.store.worker_status import Wait, WorkerStatus
-from crawlers.workers.worker_queries import CrawlWorkers, SiteLine, WorkerLine
-from crawlers.workers.worker_table import nobody_works, site_lines, waits_for, worker_lines
+from crawlers.store.worker_rows import ACTIVE, LEFT, LOST, Wait, WorkerStatus
+from crawlers.workers.worker_table import (
+    CrawlWorkers,
+    SiteLine,
+    WorkerLine,
+    nobody_works,
+    site_lines,
+    waits_for,
+    worker_lines,
+)
 
 NOW = 1_000_000_000.0
 CRAWL = NamedCrawl(3, "spring", "sitegraph", "running")

@@ -36,8 +36,7 @@ from crawlers.missions.news.news_items import Article
 from crawlers.pages.charset import decode
 from crawlers.pages.html import thin
 from crawlers.reasons import Reason
-from crawlers.sites.date_notations import read_date
-from crawlers.sites.month_names import languages_of
+from crawlers.sites.date_notations import languages_of, read_date
 from crawlers.urls.resolution import join
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlers.missions.news.article.combining_marks import COMBINING_MARKS
-from crawlers.ranking.shipped_weights import OF_BLOCKS, shipped_weights
+from crawlers.ranking.link_prior import OF_BLOCKS, shipped_weights
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

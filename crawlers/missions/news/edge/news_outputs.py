@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
+from crawlers.files.atomic import check_file, check_setting_file
 from crawlers.files.parquet_files import check_parquet
-from crawlers.files.writable import check_file, check_setting_file
 from crawlers.missions.news.reports.document_parquet import write_documents
 from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
 from crawlers.missions.news.stored.iterations import last_iteration
-from crawlers.options.file_kinds import RESULT
+from crawlers.options.kinds import RESULT
 from crawlers.plurals import counted
-from crawlers.reports.pictures.picture import PictureRequest
-from crawlers.reports.pictures.picture_file import draw_pictures
-from crawlers.reports.recorded_settings import crawl_rules
+from crawlers.reports.crawl_manifest import crawl_rules
+from crawlers.reports.pictures.picture import PictureRequest, draw_pictures
 from crawlers.store.reading.crawl_settings import settings_of
 
 if TYPE_CHECKING:

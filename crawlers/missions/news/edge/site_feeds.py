@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from crawlers.cli.sites.site_parts import hidden, opened, seed_named
 from crawlers.inputs.program import program, suggested
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.setting_readers import normalization
 from crawlers.missions.news.feeds.source_fields import feed_address
 from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.reports.source_figures import source_figures
 from crawlers.missions.news.stored.alarms import list_alarms
 from crawlers.missions.news.stored.stored_sources import add_feed, list_feeds, switch_feed, urls_of_feeds
 from crawlers.reports.catalogue.renderers import text_table
-from crawlers.reports.catalogue.table import Cells, Column, Kind
+from crawlers.reports.catalogue.report import Cells, Column, Kind
 from crawlers.urls.domains import is_in_domain, rule_domain
 from crawlers.urls.resolution import resolve
 

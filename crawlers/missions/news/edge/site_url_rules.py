@@ -20,7 +20,7 @@ from crawlers.missions.news.urls.rule_learner import HAND
 from crawlers.missions.news.urls.stored_rules import rule_numbered
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.reports.catalogue.renderers import text_table
-from crawlers.reports.catalogue.table import Cells, Column, Kind
+from crawlers.reports.catalogue.report import Cells, Column, Kind
 from crawlers.urls.domains import is_in_domain
 from crawlers.urls.resolution import resolve
 from crawlers.urls.url_expressions import UrlExpressions

@@ -9,7 +9,7 @@ from crawlers.missions.news.plan.queue_shares import QueueShares
 from crawlers.ranking.page_orders import PageOrder
 
 if TYPE_CHECKING:
-    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.inputs.setting_readers import SettingValues
 
 
 def by_fit(*, weighs_links: bool, else_factor: float = 0.01, explore: float = 0.05, archive: float = 0.03) -> PageOrder:

@@ -19,8 +19,7 @@ from crawlers.reports.catalogue.index_walk import (
     place_of,
     value_steps,
 )
-from crawlers.reports.catalogue.report import Group, Report, Row, Step
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, Group, Kind, Report, Row, Step
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.schema.tables import site
 from crawlers.urls.domains import host_group
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.reports.catalogue.conditions import Filters
-    from crawlers.reports.catalogue.report import Cursor
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells, Cursor
 
 MOST_FOUND = 500  # documents with the wanted words; more of them are looked for step by step
 MERGED_SITES = 50  # whose lists are read one by one; of more sites, the list of all crawls is searched

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from crawlers.missions.news.plan.iteration_counts import merged
 from crawlers.missions.news.stored.iterations import DAY_S, stored_days, stored_iterations
 from crawlers.missions.news.stored.news_tables import iteration
-from crawlers.reports.catalogue.table import Kind
+from crawlers.reports.catalogue.report import Kind
 from crawlers.reports.histories.history import said
 from crawlers.reports.pictures.picture import Axis, Drawing, Mark, Picture, Series, Tone
 

@@ -28,8 +28,17 @@ from crawlers.ranking.page_scores import REVISIT
 from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, of_reason
 from crawlers.reports.catalogue.index_walk import KeyedReport
 from crawlers.reports.catalogue.page_reports import SITE, STATUS, URL
-from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, ComputedReport, Group, Report, Row, Step
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import (
+    NUMBERS,
+    PAGE_NUMBERS,
+    Column,
+    ComputedReport,
+    Group,
+    Kind,
+    Report,
+    Row,
+    Step,
+)
 from crawlers.store.schema.tables import crawl, page, site
 from crawlers.urls.url_expressions import UrlExpressions
 
@@ -41,8 +50,7 @@ if TYPE_CHECKING:
     from crawlers.missions.news.urls.stored_rules import StoredRule
     from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.index_walk import Part
-    from crawlers.reports.catalogue.report import Cursor
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells, Cursor
 
 KINDS = (FEED, SITEMAP)  # in the order of the index
 _END = 2**63 - 1  # after all rules of a site

@@ -14,7 +14,7 @@ from crawlers.store.schema.tables import crawl, seed, site
 from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
-    from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.catalogue.report import Cells
     from crawlers.store.database import Database
 
 

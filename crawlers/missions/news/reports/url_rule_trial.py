@@ -15,7 +15,7 @@ from crawlers.missions.news.urls.stored_rules import stored_rules_of
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES
 from crawlers.missions.news.urls.url_prior import MAX_LABELS, UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url
-from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+from crawlers.ranking.link_prior import OF_URLS, shipped_weights
 from crawlers.reasons import Reason, code_of
 from crawlers.reports.catalogue.conditions import contains
 from crawlers.store.reading.crawl_settings import recorded

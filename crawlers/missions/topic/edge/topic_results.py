@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
-from crawlers.files.writable import check_file
+from crawlers.files.atomic import check_file
 from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import graph_layout
 from crawlers.inputs.crawl_name import crawl_name
+from crawlers.missions.topic.topic_file import store_similarities
 from crawlers.missions.topic.topic_graph import TopicGraph
 from crawlers.missions.topic.topic_report import write_topic_list
-from crawlers.missions.topic.topics import store_similarities
-from crawlers.options.file_kinds import RESULT
+from crawlers.options.kinds import RESULT
 from crawlers.plurals import counted
 
 if TYPE_CHECKING:

@@ -8,13 +8,11 @@ from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.heap_queue import ALL, NONE
 from crawlers.items import LinkPlace
-from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_prior import prior_of
-from crawlers.ranking.link_table import NO_FEATURES
-from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
+from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, NO_FEATURES, LinkValues
 from tests.support.frontier_scores import entry
 
 SITE = "http://a.test"

@@ -8,20 +8,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.dataset import dataset_export
-from crawlers.graphs.dataset.dataset_export import DATASET, DatasetSize, write_dataset
-from crawlers.graphs.dataset.dataset_tables import TABLES
+from crawlers.graphs import dataset
+from crawlers.graphs.dataset import DATASET, TABLES, DatasetSize, write_dataset
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
 from crawlers.store.database import Database
 from tests.support.stored_site import DONE, MOVED, Stored, store
 
-dataset = pytest.importorskip("pyarrow.dataset")
+arrow_dataset = pytest.importorskip("pyarrow.dataset")
 
 
 def export(database, tmp_path, sites):
     size = write_dataset(database, sites, tmp_path / DATASET)
-    read = {name: dataset.dataset(tmp_path / DATASET / name, partitioning="hive") for name in TABLES}
+    read = {name: arrow_dataset.dataset(tmp_path / DATASET / name, partitioning="hive") for name in TABLES}
     tables = {name: one.to_table().to_pylist() for name, one in read.items()}
     assert size == DatasetSize(**{name: len(rows) for name, rows in tables.items()})
     return tables
@@ -121,7 +120,7 @@ def test_folded_graph_of_any_site_is_that_of_the_site(sqlite, tmp_path_factory, 
 
 def test_partitions_hold_whole_sites_and_a_bounded_number_of_urls(sqlite, tmp_path, monkeypatch):
     sites = [store(sqlite, [Stored(f"/{number}", 0) for number in range(size)]) for size in (1, 2, 9, 1, 1)]
-    monkeypatch.setattr(dataset_export, "PARTITION_URLS", 3)
+    monkeypatch.setattr(dataset, "PARTITION_URLS", 3)
     tables = export(sqlite, tmp_path, sites)
     firsts = {row["id"]: row["first_site"] for row in tables["sites"]}
     assert list(firsts.values()) == [sites[0], sites[0], sites[2], sites[3], sites[3]]

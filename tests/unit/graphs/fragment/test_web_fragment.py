@@ -5,9 +5,16 @@ import csv
 import networkx
 import pytest
 
-from crawlers.graphs.files import write_graph
-from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
-from crawlers.graphs.fragment.link_counts import FragmentCounts, Inward, Outward, Pair, Pairs
+from crawlers.graphs.export import write_graph
+from crawlers.graphs.fragment.link_counts import (
+    FragmentCounts,
+    Inward,
+    Outward,
+    Pair,
+    Pairs,
+    write_accompanying,
+    write_pairs,
+)
 from crawlers.graphs.fragment.web_fragment import ClassSize, WebFragment, class_sizes, link_class
 
 COUNTS = FragmentCounts(

@@ -6,8 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from crawlers.graphs.maps.communities import communities
-from crawlers.graphs.maps.force_layout import SMALL, force_layout, link_strengths
+from crawlers.graphs.graph_map import SMALL, communities, force_layout, link_strengths
 
 GROUP = 12
 # Groups whose nodes link to each other, and a home page (0) to which all nodes link.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.files.cells import clean
+from crawlers.files.csv_tables import clean
 from crawlers.graphs.model import Column, MemoryGraph
 from crawlers.graphs.writers.csv import write_csv
 

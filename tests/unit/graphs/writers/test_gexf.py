@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawlers.files.cells import clean
+from crawlers.files.csv_tables import clean
 from crawlers.graphs.looks import Look
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.gexf import write_gexf

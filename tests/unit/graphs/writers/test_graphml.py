@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.files.cells import clean
+from crawlers.files.csv_tables import clean
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.graphml import write_graphml
 from tests.unit.graphs.writers.test_gexf import GRAPH

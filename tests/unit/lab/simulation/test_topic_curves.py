@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.lab.simulation.topic_curves import coverage_curve, similarity_curve, top
+from crawlers.lab.simulation.topic_comparison import coverage_curve, similarity_curve, top
 
 
 @given(st.lists(st.floats(0, 1), max_size=30))

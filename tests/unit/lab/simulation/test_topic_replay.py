@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.lab.simulation.topic_replay import FetchOutcome, replay
-from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.link_features import WIDTH
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.items import LinkPlace
-from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES, Weights
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_values import LinkValues

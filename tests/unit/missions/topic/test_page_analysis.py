@@ -5,9 +5,8 @@ from math import log, sqrt
 import pytest
 
 from crawlers.items import LinkPlace
-from crawlers.missions.topic.page_analysis import PageAnalyzer
-from crawlers.missions.topic.terms import Terms
-from crawlers.missions.topic.vectors import Topic
+from crawlers.missions.topic.topic_policy import PageAnalyzer
+from crawlers.missions.topic.vectors import Terms, Topic
 from crawlers.pages.response import ResponseReader, WebResponse
 from crawlers.urls.link_resolver import LinkResolver
 from crawlers.urls.normalization import Normalization

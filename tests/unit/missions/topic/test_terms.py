@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
-from crawlers.missions.topic.terms import AUTO, LANGUAGES, MAX_CHARS, Terms, language_code
+from crawlers.missions.topic.vectors import AUTO, LANGUAGES, MAX_CHARS, Terms, language_code
 
 auto = Terms()
 

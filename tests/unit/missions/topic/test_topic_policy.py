@@ -5,9 +5,9 @@ from contextlib import closing
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.missions.topic.terms import Terms
+from crawlers.missions.topic.topic_file import terms_of
 from crawlers.missions.topic.topic_policy import TopicPolicy
-from crawlers.missions.topic.topics import terms_of
+from crawlers.missions.topic.vectors import Terms
 from crawlers.store.writing.writer import Writer
 from tests.support.stored_rows import begin
 

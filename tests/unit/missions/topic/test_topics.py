@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.errors import ConfigError
-from crawlers.missions.topic import topics
+from crawlers.missions.topic import topic_file
+from crawlers.missions.topic.topic_file import forget_topic, language_of, store_similarities, topic_change
 from crawlers.missions.topic.topic_tables import topic_page
-from crawlers.missions.topic.topics import forget_topic, language_of, store_similarities, topic_change
 from tests.support.stored_rows import begin, committed
 from tests.support.topic_store import add_page, begin_topic
 
@@ -75,7 +75,7 @@ def test_similarities_are_cosines_with_the_document_frequencies_of_all_pages(dat
 
 
 def test_similarities_do_not_depend_on_the_order_of_the_pages(database, monkeypatch):
-    monkeypatch.setattr(topics, "PAGES_AT_ONCE", 2)
+    monkeypatch.setattr(topic_file, "PAGES_AT_ONCE", 2)
     found = []
     for crawl in range(3):
         crawl_id, (a, _) = begin_topic(database, str(crawl), unicod=3.0, text=4.0)

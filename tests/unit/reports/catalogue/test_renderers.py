@@ -7,7 +7,7 @@ import pytest
 from crawlers.reports.catalogue import renderers
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.renderers import parquet_file, text_table
-from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.catalogue.report import Column, Kind
 from tests.support.report_rows import report_rows
 
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -10,8 +10,7 @@ from crawlers.reports.catalogue import index_walk
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.index_walk import END, Position, SearchPlace, page_steps, search_place
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
-from crawlers.reports.catalogue.report import sorted_by
-from crawlers.reports.catalogue.table import Column
+from crawlers.reports.catalogue.report import Column, sorted_by
 from crawlers.store.reading.url_counts import UrlKind
 from crawlers.store.schema.tables import page, site
 from tests.support.report_rows import NO_FILTERS, report_rows

@@ -5,9 +5,9 @@ from sqlalchemy import select, update
 
 from crawlers.bandits.beebot import UCB1
 from crawlers.items import State
+from crawlers.reports.crawl_manifest import crawl_rules
 from crawlers.reports.histories.decisions import Decision, decision_events, replayed
 from crawlers.reports.histories.history import fact_lines
-from crawlers.reports.recorded_settings import crawl_rules
 from crawlers.store.schema.tables import PullRow, page, pull, site
 from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.topic_store import add_page

@@ -8,13 +8,11 @@ import pytest
 from sqlalchemy import delete, update
 
 from crawlers.items import LinkPlace
-from crawlers.missions.topic.link_relevance import LinkRelevance
-from crawlers.missions.topic.topic_scores import TopicScores
+from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.topic_tables import RelevanceRow, TopicPageRow
 from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 from crawlers.ranking.link_features import link_features
-from crawlers.ranking.link_table import features_of, text_of
-from crawlers.ranking.link_values import LinkValues
+from crawlers.ranking.link_values import LinkValues, features_of, text_of
 from crawlers.reports.histories.history import fact_lines
 from crawlers.reports.histories.score_history import score_facts
 from crawlers.store.schema.score_tables import OrderTotalsRow, importance, order_totals

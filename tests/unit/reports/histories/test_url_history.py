@@ -8,16 +8,15 @@ from sqlalchemy import delete, insert, update
 
 from crawlers.items import State
 from crawlers.reasons import sentence
+from crawlers.reports.crawl_manifest import crawl_rules
 from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import subject_of, url_history
-from crawlers.reports.recorded_settings import crawl_rules
 from crawlers.store.reading import crawls
 from crawlers.store.reading.queries import crawl_named, crawl_numbered
 from crawlers.store.reading.result_folders import claimed_folder
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.message_tables import message
-from crawlers.store.schema.sitemap_tables import SitemapRow, SitemapUrlRow
 from crawlers.store.schema.tables import (
     BadLinkRow,
     ExternalLinkRow,
@@ -25,13 +24,14 @@ from crawlers.store.schema.tables import (
     LinkAnchorRow,
     LinkContextRow,
     SettingRow,
+    SitemapRow,
+    SitemapUrlRow,
     crawl,
     page,
     site,
     worker,
 )
-from crawlers.store.sites.site_opening import SiteList
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_rows import SiteList, SiteRow
 from crawlers.urls.keys import url_key
 from crawlers.urls.resolution import resolve
 from tests.support.stored_rows import begin, execute, write_rows

@@ -2,8 +2,8 @@
 
 import pytest
 
+from crawlers.reports.crawl_manifest import crawl_rules
 from crawlers.reports.pictures.picture import PictureRequest
-from crawlers.reports.recorded_settings import crawl_rules
 from crawlers.store.reading.queries import crawl_named
 
 

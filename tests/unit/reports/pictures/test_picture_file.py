@@ -4,9 +4,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
-from crawlers.reports.catalogue.table import Kind
-from crawlers.reports.pictures.picture import Axis, Drawing, PictureRequest, Series, Tone
-from crawlers.reports.pictures.picture_file import draw_pictures
+from crawlers.reports.catalogue.report import Kind
+from crawlers.reports.pictures.picture import Axis, Drawing, PictureRequest, Series, Tone, draw_pictures
 from crawlers.store.reading.queries import NamedCrawl
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawlers.reports.pictures import score_pictures
-from crawlers.reports.pictures.score_pictures import Importance
+from crawlers.reports.pictures import page_pictures
+from crawlers.reports.pictures.page_pictures import Importance
 from crawlers.store.schema.tables import PullRow
 from tests.support.scored_store import A, B, Linked, store
 from tests.support.stored_rows import write_rows
@@ -37,7 +37,7 @@ def test_shares_add_up_to_all_importance(draw, crawl):
 
 
 def test_many_pages_share_a_point(draw, crawl, monkeypatch):
-    monkeypatch.setattr(score_pictures, "POINTS", 2)
+    monkeypatch.setattr(page_pictures, "POINTS", 2)
     drawing = draw(Importance(), crawl.id)
     assert drawing.points == (0, 2, 4)
     assert drawing.series[0].values[1] == pytest.approx(crawl.share(f"{A}/x") + crawl.share(f"{A}/"))

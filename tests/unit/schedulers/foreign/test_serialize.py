@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 
 from crawlers.errors import BadUrl
-from crawlers.schedulers.foreign.queue import RequestKeeper, target_of_request
+from crawlers.schedulers.foreign_queue import RequestKeeper, target_of_request
 from crawlers.urls.normalization import Normalization
 
 URL = "http://a.example/x"

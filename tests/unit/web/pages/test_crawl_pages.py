@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from sqlalchemy import insert, select, update
 
-from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.inputs.program import CrawlCommand
 from crawlers.items import State
 from crawlers.store.schema.tables import SettingRow, crawl, page, site, worker
 from crawlers.store.sites.seeds import save_seeds

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.inputs.program import CrawlCommand
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.store.sites.seeds import save_seeds
 from crawlers.web.pages.start_pages import MISSIONS

@@ -11,7 +11,7 @@ from crawlers.missions.news.article.text_choice import (
     best_set,
     features,
 )
-from crawlers.ranking.shipped_weights import OF_BLOCKS, shipped_weights
+from crawlers.ranking.link_prior import OF_BLOCKS, shipped_weights
 
 STORY = [
     f"Paragraph {number} tells at some length, and with commas, what the wind did to the roofs of the town." * 2

@@ -8,7 +8,7 @@ import pytest
 from bench.news.url_rules import SCHEMAS, labelled
 from crawlers.missions.news.urls.rule_learner import RuleLearner, UrlRule, learn_rules
 from crawlers.missions.news.urls.url_prior import UrlPrior
-from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+from crawlers.ranking.link_prior import OF_URLS, shipped_weights
 
 SITE = "https://www.example.org"
 

@@ -10,8 +10,8 @@ from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule, learn_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.missions.news.urls.url_prior import UrlPrior
+from crawlers.ranking.link_prior import OF_URLS, shipped_weights
 from crawlers.ranking.page_scores import OTHER
-from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import resolve
 

@@ -8,7 +8,7 @@ from bench.news.url_rules import COMMON, UNSEEN, drawn
 from crawlers.missions.news.urls import url_prior
 from crawlers.missions.news.urls.url_features import MAX_CHARS, features_of
 from crawlers.missions.news.urls.url_prior import MAX_LABELS, UrlPrior
-from crawlers.ranking.shipped_weights import OF_URLS, shipped_weights
+from crawlers.ranking.link_prior import OF_URLS, shipped_weights
 
 SITE = "paper.example"
 

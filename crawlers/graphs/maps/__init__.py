@@ -1,1 +1,0 @@
-"""How graphs are drawn: positions, communities, colours and sizes of nodes, as functions of numbers."""
