@@ -102,7 +102,7 @@ def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
         return _drawn(graph, GraphLayout(), {}, remark)
     # The import of numpy takes a tenth of a second, for which only graphs with positions have to wait.
     from crawlers.graphs.analysis import analyse
-    from crawlers.graphs.graph_map import communities
+    from crawlers.graphs.graph_layout import communities
 
     ids = graph.ids
     if layout.size not in [column.name for column in graph.columns]:
@@ -137,7 +137,7 @@ def positions(graph: Graph) -> dict[int, tuple[float, float]] | None:
 
 
 def _places(graph: Graph, edges: NDArray[np.int64]) -> dict[int, tuple[float, float]]:
-    from crawlers.graphs.graph_map import force_layout
+    from crawlers.graphs.graph_layout import force_layout
 
     return dict(zip(graph.ids, force_layout(len(graph.ids), edges), strict=True))
 

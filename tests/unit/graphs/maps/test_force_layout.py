@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from crawlers.graphs.graph_map import SMALL, communities, force_layout, link_strengths
+from crawlers.graphs.graph_layout import SMALL, communities, force_layout, link_strengths
 
 GROUP = 12
 # Groups whose nodes link to each other, and a home page (0) to which all nodes link.
