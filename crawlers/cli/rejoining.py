@@ -7,18 +7,11 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING, NoReturn
-
-from tenacity import (
-    Retrying,
-    retry_if_exception_type,
-    sleep_using_event,
-    stop_after_delay,
-    stop_when_event_set,
-    wait_exponential_jitter,
-)
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.worker_place import CRAWL
@@ -30,7 +23,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 10.0  # between two attempts; with a random part, so that workers come one by one
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 5.0  # between two attempts, and at most twice as long: workers come one by one
 
 
 def wait_for_store(url: str, limit_s: float, stopped: Event) -> None:
@@ -38,14 +31,15 @@ def wait_for_store(url: str, limit_s: float, stopped: Event) -> None:
 
     Raises `ConfigError` if it can't be opened.
     """
-    attempts = Retrying(
-        retry=retry_if_exception_type(ConfigError),
-        stop=stop_after_delay(limit_s) | stop_when_event_set(stopped),
-        wait=wait_exponential_jitter(multiplier=FIRST_WAIT_S, max=LONGEST_WAIT_S),
-        reraise=True,
-        sleep=sleep_using_event(stopped),
-    )
-    attempts(lambda: Database(url, create=False).close())
+    ends_at, pause_s = time.monotonic() + limit_s, FIRST_WAIT_S
+    while True:
+        try:
+            Database(url, create=False).close()
+            return
+        except ConfigError:
+            if time.monotonic() >= ends_at or stopped.wait(random.uniform(pause_s, 2 * pause_s)):  # noqa: S311
+                raise
+        pause_s = min(2 * pause_s, LONGEST_WAIT_S)
 
 
 def begin_again(crawl_id: int | None) -> NoReturn:

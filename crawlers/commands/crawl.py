@@ -134,7 +134,7 @@ class Command(ProjectCommand, ScrapyCrawl):
             begin_again(owner.crawl.session.row.id if owner.is_started else crawl_to_join())
 
     def _abort(self, *, store_failed: bool) -> None:
-        from crawlers.cli.worker_processes import STORE_FAILED
+        from crawlers.cli.several_workers import STORE_FAILED
 
         self.exitcode = STORE_FAILED if store_failed and worker_place() is not None else 1
 

@@ -25,6 +25,7 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, CrawlersError, FrontierError
+from crawlers.extensions.log_format import mark_lines
 from crawlers.inputs.program import CrawlCommand, CrawlOrigin
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.options import OFFERED
@@ -158,6 +159,8 @@ class CrawlOwner:
         if self._failure is not None:
             raise CloseSpider(str(Reason.COULD_NOT_BEGIN))
         if self._crawl is not None:
+            if worker_place() is not None:
+                mark_lines(self._crawl.session.row.worker_id)
             self._crawler.signals.send_catch_log(CRAWL_OPENED, crawl=self._crawl)
 
     def _spider_idle(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from scrapy.logformatter import LogFormatter
@@ -66,3 +67,22 @@ def _lower_dumps(record: logging.LogRecord) -> bool:
     if is_dump and (spider is None or isinstance(spider, SiteSpider)):
         record.levelno, record.levelname = logging.DEBUG, "DEBUG"
     return True
+
+
+class OfWorker(logging.Formatter):
+    """Formats records as *formatter* does, each line after the *number* of the worker: several write one log."""
+
+    def __init__(self, number: int, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self._mark = f"[{number}] "
+        self._formatter = formatter
+
+    def format(self, record: logging.LogRecord) -> str:
+        return indent(self._formatter.format(record), self._mark, lambda _: True)
+
+
+def mark_lines(number: int) -> None:
+    """Let the number of this worker stand before all lines of its log, unless these are JSON."""
+    for handler in logging.root.handlers:
+        if handler.formatter is not None and type(handler.formatter) is logging.Formatter:
+            handler.setFormatter(OfWorker(number, handler.formatter))

@@ -160,30 +160,20 @@ class ProcessRow(NamedTuple):
     worker: int  # its number; the last one, if it joined several times
     crawl_id: int
     pages: int  # under all its numbers
+    is_running: bool  # nobody has recorded the end of the crawl
+    goes_on: bool  # and nobody has asked to stop it
 
 
-def processes_of(database: Database, machine: str, processes: Collection[int], since: float) -> dict[int, ProcessRow]:
-    """Return what is known of those of *processes* of *machine* that joined a crawl *since* a time of the server."""
-    joined = (
-        select(worker.c.process, func.max(worker.c.id), func.max(worker.c.crawl_id), func.sum(worker.c.pages))
-        .where(worker.c.machine == machine, worker.c.process.in_(processes), worker.c.joined_at >= since)
-        .group_by(worker.c.process)
-    )
-    return {row[0]: ProcessRow(row[1], row[2], int(row[3])) for row in database.rows(joined)}
-
-
-class Course(NamedTuple):
-    """What becomes of a crawl."""
-
-    goes_on: bool = True  # it is running, and is not being stopped
-    is_running: bool = True  # nobody has recorded its end
-
-
-def course(database: Database, crawl_id: int) -> Course:
-    """Return what becomes of a crawl; one that is not in the store has ended."""
-    of_crawl = select(crawl.c.state == RUNNING, crawl.c.control.is_distinct_from(STOP)).where(crawl.c.id == crawl_id)
-    is_running, is_wanted = next(iter(database.rows(of_crawl)), (False, False))
-    return Course(bool(is_running and is_wanted), bool(is_running))
+def process_row(database: Database, machine: str, process: int, age_s: float) -> ProcessRow | None:
+    """Return what is known of a process of *machine*, which is at most *age_s* old; None: it has not joined a crawl."""
+    with database.read() as connection:
+        its = (worker.c.machine == machine, worker.c.process == process)
+        new = worker.c.joined_at >= server_time(connection) - age_s  # an earlier process may have had the number
+        joined = select(func.max(worker.c.id), func.max(worker.c.crawl_id), func.sum(worker.c.pages)).where(*its, new)
+        number, crawl_id, pages = connection.execute(joined).one()
+        course = select(crawl.c.state == RUNNING, crawl.c.control.is_distinct_from(STOP)).where(crawl.c.id == crawl_id)
+        is_running, is_wanted = connection.execute(course).one_or_none() or (False, False)
+    return None if number is None else ProcessRow(number, crawl_id, int(pages), is_running, is_running and is_wanted)
 
 
 def set_control(database: Database, crawl_id: int, control: str | None) -> bool:

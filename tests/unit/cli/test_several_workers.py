@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import sys
+import threading
 from argparse import Namespace
 from pathlib import Path
 
@@ -13,16 +15,14 @@ from scrapy import Spider
 from scrapy.settings import Settings
 
 from crawlers.cli import several_workers
-from crawlers.cli.child_process import Events, Exit, Line, Signal
-from crawlers.cli.several_workers import _signals, check_workers, run_workers
-from crawlers.cli.workers_display import WorkersDisplay
+from crawlers.cli.several_workers import MAX_DEATHS, STORE_FAILED, LocalWorkers, Supervisor, check_workers, run_workers
 from crawlers.errors import ConfigError
-from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.spiders.sitegraph import SiteGraphSpider
+from crawlers.workers.worker_table import ProcessRow
 from tests.support.processes import PATIENCE_S
 
+CRAWL = 7
 OPTIONS = Namespace(profile=None, spargs={"hosts": "hosts.txt"})
-RECORD = "2026-01-01 10:00:00 [a.b] INFO: text"
 
 
 def refused(options=OPTIONS, spider=SiteGraphSpider, **settings):
@@ -54,89 +54,288 @@ def test_file_that_can_be_read_once_is_not_given_to_several_processes(value):
 # Workers
 
 
-class Started:
-    """A process that does not run; it notes what it was told, and ends at once."""
-
-    commands: list[list[str]]
-    environments: list[dict[str, str]]
-
-    def __init__(self, place, command, environment, events):
-        self.pid = 1
-        self.commands.append(command)
-        self.environments.append(environment)
-        worker_place(environment).summary.write_text("all is well", "utf-8")
-        events.put(Line(place, "an item", is_output=True))
-        events.put(Exit(place, 0))
-
-
 @pytest.fixture
-def started(monkeypatch):
-    Started.commands, Started.environments = [], []
-    monkeypatch.setattr(several_workers, "ChildProcess", Started)
-    monkeypatch.setattr(sys, "orig_argv", ["python", "-W", "error", "-m", "scrapy", "crawl", "sitegraph"])
-    return Started
+def command(tmp_path, monkeypatch):
+    """Return what lets another program run in place of the command, and returns its exit status."""
+
+    def run(program, **settings):
+        monkeypatch.setattr(sys, "orig_argv", ["python", "-W", "error", "-c", program, "crawl", "sitegraph"])
+        url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
+        return run_workers(Settings({"WORKERS": 3, "DATABASE_URL": url, "LOG_JSON": False, **settings}))
+
+    return run
 
 
-def test_worker_is_the_same_command_in_one_process_at_a_place(started, tmp_path, caplog, capsys):
+def test_worker_is_the_same_command_in_one_process_at_a_place(command, tmp_path, caplog, capsys):
     caplog.set_level(logging.INFO)
-    url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
-    settings = Settings({"WORKERS": 3, "DATABASE_URL": url, "LOG_JSON": False})
-    assert run_workers(settings) == 0
-    (command,), (environment,) = started.commands, started.environments
-    assert command[:6] == [sys.executable, "-W", "error", "-m", "scrapy", "crawl"]
-    assert command[7:9] == ["-s", "WORKERS=1"]
-    place = worker_place(environment)
-    assert (place.number, place.workers, crawl_to_join(environment)) == (1, 3, None)
-    assert not place.summary.parent.exists()
-    assert "all is well" in caplog.text
-    assert capsys.readouterr().out == "an item\n"
+    program = (
+        "import sys; from crawlers.inputs.worker_place import *\n"
+        "place = worker_place(); place.summary.write_text(f'all is well in {place.summary.parent}')\n"
+        "print(sys.argv[1:5], sys.warnoptions, *place[:2], crawl_to_join()); print('a line', file=sys.stderr)"
+    )
+    assert command(program) == 0
+    (summary,) = (record.getMessage() for record in caplog.records)
+    assert summary.startswith("all is well in ")
+    assert not Path(summary.removeprefix("all is well in ")).exists()
+    words = "['crawl', 'sitegraph', '-s', 'WORKERS=1'] ['error'] 1 3 None"
+    assert capsys.readouterr() == (f"{words}\n", "a line\n")
     assert list(tmp_path.iterdir()) == []
 
 
-# Signals
+def test_signal_to_the_command_stops_its_workers(command):
+    """Which leaves Ctrl-C to others afterwards."""
+    program = f"import os, sys; os.kill(os.getppid(), {signal.SIGTERM}); sys.stdin.read(); sys.exit(3)"
+    assert command(program) == 3
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-def test_signals_become_events_until_the_end_of_the_block():
-    events = Events()
-    before = signal.getsignal(signal.SIGTERM)
-    with _signals(events):
-        signal.raise_signal(signal.SIGTERM)
-        signal.raise_signal(signal.SIGINT)
-        assert [events.get(PATIENCE_S), events.get(PATIENCE_S)] == [Signal(signal.SIGTERM), Signal(signal.SIGINT)]
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
-# Lines
-
-
-@pytest.fixture
-def log_file(tmp_path, monkeypatch):
-    """The path of LOG_FILE, which is open."""
-    handler = logging.FileHandler(tmp_path / "crawl.log", encoding="utf-8")
+def test_log_file_is_appended_to_by_all_processes(command, tmp_path, monkeypatch):
+    """Also if it is begun anew: LOG_FILE_APPEND=0."""
+    path = tmp_path / "crawl.log"
+    handler = logging.FileHandler(path, "w", encoding="utf-8")
     monkeypatch.setattr(logging.root, "handlers", [handler])
-    yield Path(handler.baseFilename)
+    logging.getLogger("a").warning("begins")
+    program = f"open({str(path)!r}, 'a').write('reads\\n'); import os; os.kill(os.getpid(), {signal.SIGKILL})"
+    assert command(program, LOG_FILE=str(path)) == 1
     handler.close()
-
-
-def test_log_and_output_of_workers_are_those_of_the_command(capsys, monkeypatch):
-    monkeypatch.setattr(logging.root, "handlers", [])  # pytest has one of a file
-    terminal = WorkersDisplay(Settings())
-    terminal.write(RECORD, is_output=False)
-    terminal.write("an item", is_output=True)
-    assert capsys.readouterr() == ("an item\n", f"{RECORD}\n")
-
-
-def test_log_file_has_all_lines_and_people_see_the_errors(log_file, capsys):
-    terminal = WorkersDisplay(Settings())
-    lines = [RECORD, "[2] Error: hosts.txt:1 is wrong", "[2] hosts.txt:2 is wrong", f"[2] {RECORD}", "[2] more"]
-    for line in lines:
-        terminal.write(line, is_output=False)
-    assert log_file.read_text("utf-8").splitlines() == lines
-    assert capsys.readouterr().err.splitlines() == lines[1:3]
+    lines = path.read_text("utf-8").splitlines()
+    assert lines[:2] == ["begins", "reads"]
+    assert lines.count("reads") == 5
+    assert "like 4 workers before it" in lines[-1]
 
 
 @pytest.mark.parametrize(("settings", "logged"), [({}, False), ({"LOG_FILE": "crawl.log"}, True)])
-def test_reason_why_the_command_ends_is_an_error(settings, logged, capsys, caplog):
-    WorkersDisplay(Settings(settings)).fail("nothing works")
+def test_reason_why_the_command_ends_is_an_error(settings, logged, tmp_path, capsys, caplog):
+    LocalWorkers(Settings(settings), tmp_path).fail("nothing works")
     assert capsys.readouterr().err == "Error: nothing works\n"
     assert ("nothing works" in caplog.text) == logged
+
+
+# Whom the command starts and replaces, and how it ends
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch):
+    monkeypatch.setattr(several_workers, "INTERVAL_S", 0.0)
+
+
+class Process:
+    """One that does not run; it ends when a test says so."""
+
+    def __init__(self, pid, on_stop):
+        self.pid, self._on_stop = pid, on_stop
+        self.is_stopped = self.is_killed = False
+        self.ended = asyncio.get_running_loop().create_future()
+
+    def end(self, status=0):
+        if not self.ended.done():
+            self.ended.set_result(status)
+
+    def stop(self):
+        self.is_stopped = True
+        self._on_stop(self)
+
+    def send(self, number):
+        assert number == signal.SIGKILL
+        self.is_killed = True
+        self.end(-number)
+
+
+class Group:
+    """Workers that do what a test says: *on_start* is called with each, *on_all* when *number* of them have begun."""
+
+    def __init__(self, number, on_start=None, on_all=None, on_stop=Process.end):
+        self.number = number
+        self.started = []  # all processes, in order
+        self.places, self.crawls = [], []  # of them, and that they were told to join
+        self.shown, self.errors = [], []
+        self.joined = {}
+        self.on_stop = on_stop
+        self._on_start, self._on_all = on_start or Group.join, on_all
+
+    def run(self):
+        async def run():
+            self.supervisor = Supervisor(self.number, self)
+            return await self.supervisor.run()
+
+        return asyncio.run(run())
+
+    async def start(self, place, crawl_id):
+        process = Process(100 + len(self.started), lambda process: self.on_stop(process))
+        self.started.append(process)
+        self.places.append(place)
+        self.crawls.append(crawl_id)
+        self._on_start(self, process)
+        if len(self.started) == self.number and self._on_all is not None:
+            asyncio.get_running_loop().call_soon(self._on_all, self)
+        return process
+
+    def join(self, process, pages=1, **course):
+        self.joined[process.pid] = ProcessRow(
+            process.pid - 90, CRAWL, pages, **{"is_running": True, "goes_on": True, **course}
+        )
+
+    def find(self, process):
+        return self.joined.get(process)
+
+    def show(self, crawl_id):
+        self.shown.append(crawl_id)
+
+    def fail(self, message):
+        self.errors.append(message)
+
+
+def end_all(group):
+    for process in group.started:
+        process.end()
+
+
+def warnings(caplog):
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+
+
+def test_crawl_that_ends_at_once_needs_no_others():
+    group = Group(4, lambda group, process: process.end())
+    assert (group.run(), group.places) == (0, [1])
+
+
+def test_others_join_the_crawl_of_the_first_one_which_is_shown():
+    group = Group(3, on_all=end_all)
+    assert (group.run(), group.places, group.crawls) == (0, [1, 2, 3], [None, CRAWL, CRAWL])
+    assert group.shown == [CRAWL]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "worst"),
+    [((0, 0, 0), 0), ((0, 3, 0), 3), ((0, 3, 2), 2), ((2, 0, 3), 2), ((3, 3, 3), 3), ((STORE_FAILED, 2, 0), 1)],
+)
+def test_exit_status_is_the_worst_of_the_workers(statuses, worst):
+    """Nobody is started in the place of one that ended by itself, or whose store failed: others would fail, too."""
+
+    def end(group):
+        for process, status in zip(group.started, statuses, strict=True):
+            process.end(status)
+
+    group = Group(3, on_all=end)
+    assert (group.run(), len(group.places)) == (worst, 3)
+
+
+@pytest.mark.parametrize(
+    ("status", "how"),
+    [(-9, "was ended by SIGKILL"), (1, "ended with status 1"), (-70, "was ended by signal 70"), (120, "status 120")],
+)
+def test_worker_that_dies_is_replaced_with_one_warning(status, how, caplog):
+    def start(group, process):
+        group.join(process)
+        if len(group.started) == 3:
+            end_all(group)
+
+    group = Group(2, start, lambda group: group.started[1].end(status))
+    assert (group.run(), group.places, group.crawls[-1]) == (0, [1, 2, 2], CRAWL)
+    (warning,) = warnings(caplog)
+    assert warning.startswith("Worker 11 (process 101) ")
+    assert warning.endswith("; another one takes its place")
+    assert how in warning
+
+
+@pytest.mark.parametrize("has_joined", [True, False])
+def test_worker_that_dies_again_and_again_without_a_page_ends_the_command(has_joined):
+    def die(group, process):
+        if process is group.started[0] or has_joined:
+            group.join(process, pages=0)
+        if process is not group.started[0]:
+            process.end(-signal.SIGSEGV)
+
+    group = Group(2, die)
+    assert group.run() == 1
+    assert group.places == [1] + [2] * MAX_DEATHS
+    assert group.started[0].is_stopped
+    (error,) = group.errors
+    assert "was ended by SIGSEGV, like 4 workers before it that read no page either" in error
+
+
+def test_worker_that_read_pages_is_replaced_as_often_as_it_dies():
+    deaths = 2 * MAX_DEATHS
+
+    def die(group, process):
+        group.join(process)
+        process.end(-signal.SIGKILL if len(group.started) <= deaths else 0)
+
+    group = Group(1, die)
+    assert (group.run(), len(group.started), group.errors) == (0, deaths + 1, [])
+
+
+def ask(number):
+    """Return what sends a signal to the command."""
+    return lambda group: group.supervisor.ask(number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_stops_all_workers_and_the_command_waits_for_them(number, caplog):
+    caplog.set_level(logging.INFO)
+    group = Group(3, on_all=ask(number))
+    assert group.run() == 0
+    assert all(process.is_stopped and not process.is_killed for process in group.started)
+    assert f"Received {number.name}; stopping 3 workers gracefully" in caplog.text
+
+
+def test_nobody_is_started_after_a_signal():
+    def start(group, process):
+        group.join(process)
+        asyncio.get_running_loop().call_soon(group.supervisor.ask, signal.SIGINT)
+
+    group = Group(4, start)
+    assert (group.run(), group.places) == (0, [1])
+
+
+def test_second_signal_ends_everything_at_once_although_the_store_does_not_respond():
+    """One process has died; before it is replaced, the supervisor looks at the store."""
+    has_ended = threading.Event()
+
+    def find(process):
+        if len(group.started) < 3:
+            return group.joined[process]
+        for _ in range(3):
+            loop.call_soon_threadsafe(group.supervisor.ask, signal.SIGINT)
+        assert has_ended.wait(PATIENCE_S)
+
+    def die(group):
+        nonlocal loop
+        loop = asyncio.get_running_loop()
+        group.started[1].end(-signal.SIGKILL)
+
+    loop = None
+    group = Group(3, on_all=die, on_stop=lambda process: None)
+    group.find = find
+    assert group.run() == 1
+    has_ended.set()
+    assert [process.is_killed for process in group.started] == [True, False, True]
+    assert group.supervisor.is_forced
+
+
+@pytest.mark.parametrize(("is_running", "end_of_last"), [(True, 0), (True, -signal.SIGKILL), (False, None)])
+def test_one_more_worker_ends_a_crawl_whose_last_one_was_lost_while_it_was_stopping(is_running, end_of_last, caplog):
+    """The other one left before the server noticed that this one had died."""
+    caplog.set_level(logging.INFO)
+
+    def stop(process):
+        if process is group.started[1]:
+            group.join(process, is_running=is_running)
+        process.end({100: 0, 101: -signal.SIGKILL}.get(process.pid, end_of_last))
+
+    group = Group(2, on_all=ask(signal.SIGTERM), on_stop=stop)
+    assert (group.run(), group.places) == (1, [1, 2, 1] if is_running else [1, 2])
+    assert group.crawls[-1] == CRAWL
+    assert all(process.is_stopped for process in group.started)
+    assert ("one more is started to write them" in caplog.text) == is_running
+
+
+def test_worker_that_dies_when_others_have_asked_the_crawl_to_stop_is_not_replaced(caplog):
+    def die(group):
+        group.join(group.started[1], goes_on=False, is_running=False)
+        group.started[1].end(-signal.SIGKILL)
+        group.started[0].end()
+
+    group = Group(2, on_all=die)
+    assert (group.run(), group.places) == (1, [1, 2])
+    assert "was ended by SIGKILL while the crawl was stopping; the same command resumes it" in warnings(caplog)[0]

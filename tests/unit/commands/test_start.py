@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 SLOW = ("htmldate", "jinja2", "matplotlib", "networkx", "pyarrow", "rich", "scipy", "starlette", "trafilatura")
-OF_CRAWLS = ("can_ada", "feedparser", "numpy", "re2", "selectolax", "snowballstemmer", "sqlalchemy", "tenacity", "yaml")
+OF_CRAWLS = ("can_ada", "feedparser", "numpy", "re2", "selectolax", "snowballstemmer", "sqlalchemy", "yaml")
 START = f"""
 import sys
 from scrapy.settings import Settings

@@ -1,5 +1,6 @@
 """Pages are logged only on request, errors always."""
 
+import io
 import logging
 
 import pytest
@@ -8,7 +9,7 @@ from scrapy.http import Request, Response
 from scrapy.spiders import Spider
 from twisted.python.failure import Failure
 
-from crawlers.extensions.log_format import PageLogFormatter
+from crawlers.extensions.log_format import PageLogFormatter, mark_lines
 from crawlers.spiders.base import SiteSpider
 
 
@@ -40,3 +41,14 @@ def test_errors_are_always_logged():
         formatter.download_error(Failure(ValueError("x")), response.request, Spider(name="x")),
     ):
         assert line["level"] == logging.ERROR
+
+
+def test_lines_of_a_worker_begin_with_its_number_unless_they_are_json(monkeypatch):
+    written = [io.StringIO(), io.StringIO()]
+    handlers = [logging.StreamHandler(stream) for stream in written]
+    handlers[0].setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    handlers[1].setFormatter(type("Json", (logging.Formatter,), {})("{%(name)s}"))
+    monkeypatch.setattr(logging.root, "handlers", handlers)
+    mark_lines(17)
+    logging.getLogger("a").warning("one\n\ntwo")
+    assert [stream.getvalue() for stream in written] == ["[17] WARNING: one\n[17] \n[17] two\n", "{a}\n"]

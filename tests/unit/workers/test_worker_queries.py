@@ -14,9 +14,7 @@ from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.tables import crawl, page, site, worker
 from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP, Wait, WorkerStatus
 from crawlers.workers.worker_table import (
-    Course,
-    course,
-    processes_of,
+    process_row,
     set_control,
     sites_with_workers,
     time_of_server,
@@ -105,10 +103,8 @@ def test_control_is_set_and_read(shared):
     database = shared.database
     assert workers_of(database, shared.id).control is None
     for control in (PAUSE, None, STOP):
-        assert course(database, shared.id) == Course()
         assert set_control(database, shared.id, control)
         assert workers_of(database, shared.id).control == control
-    assert course(database, shared.id) == Course(goes_on=False)
 
 
 def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
@@ -117,21 +113,22 @@ def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
     assert workers_of(shared.database, shared.id).control == STOP
     shared.set(crawl, shared.id, control=None, state="finished")
     assert not set_control(shared.database, shared.id, PAUSE)
-    assert course(shared.database, shared.id) == Course(goes_on=False, is_running=False)
 
 
 @pytest.mark.both_stores
-def test_processes_are_those_of_the_machine_that_joined_since(shared):
-    database = shared.database
-    once, other = shared.join(4712), shared.join(4712, "beta")
-    shared.set(worker, once, pages=7, joined_at=20.0)
-    shared.set(worker, other, pages=100, joined_at=20.0)
-    again = shared.join(4712)
-    shared.set(worker, again, pages=2, joined_at=30.0)
-    found = processes_of(database, MACHINE, [4711, 4712, 4713], 20.0)
-    assert found == {4712: (again, shared.id, 9)}
-    assert processes_of(database, MACHINE, [4711], 5.0)[4711].worker == shared.second
-    assert processes_of(database, MACHINE, [], 0.0) == {}
+def test_process_is_one_of_the_machine_that_joined_lately(shared):
+    database, now = shared.database, time.time()
+    once, again, other = shared.join(4712), shared.join(4712), shared.join(4712, "beta")
+    for number, pages, joined_at in ((once, 7, now - 60), (again, 2, now - 30), (other, 100, now)):
+        shared.set(worker, number, pages=pages, joined_at=joined_at)
+    assert process_row(database, MACHINE, 4712, 3600.0) == (again, shared.id, 9, True, True)
+    assert process_row(database, MACHINE, 4712, 45.0).pages == 2
+    assert process_row(database, MACHINE, 4712, 15.0) is None
+    assert process_row(database, MACHINE, 4713, 3600.0) is None
+    set_control(database, shared.id, STOP)
+    assert process_row(database, MACHINE, 4712, 3600.0)[-2:] == (True, False)
+    shared.set(crawl, shared.id, state="interrupted")
+    assert process_row(database, MACHINE, 4712, 3600.0)[-2:] == (False, False)
 
 
 @pytest.mark.both_stores
@@ -143,7 +140,7 @@ def test_time_is_that_of_the_server(database):
 def test_lost_store_is_an_error_of_the_store(sqlite):
     execute(sqlite, text("DROP TABLE worker"))
     with pytest.raises(StoreError):
-        processes_of(sqlite, MACHINE, [1], 0.0)
+        process_row(sqlite, MACHINE, 1, 0.0)
 
 
 def test_waiting_and_resting_pages_are_counted_along_indexes(sqlite):

@@ -1,0 +1,99 @@
+"""The process of a worker: tiny programs that print, exit, die, and wait for the end of their input."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from functools import partial
+
+from crawlers.cli import worker_process
+from crawlers.cli.worker_process import MAX_LINE_BYTES, WorkerProcess
+from tests.support.processes import PATIENCE_S
+
+WAITS = "import sys; print('up', flush=True); sys.stdin.read(); print('down')"
+
+
+def ended(program, act=lambda process, line: None):
+    """Return the lines of a program, those of standard output with True, and its status."""
+    lines = []
+
+    async def run():
+        def write(line, is_output):
+            lines.append((line, is_output))
+            act(process, line)
+
+        loop, new = asyncio.get_running_loop(), partial(WorkerProcess, write)
+        command = [sys.executable, "-c", program]
+        _, process = await loop.subprocess_exec(new, *command, process_group=0)
+        async with asyncio.timeout(PATIENCE_S):
+            status = await process.ended
+        process.stop()  # harmless, as is
+        process.send(signal.SIGKILL)
+        return status
+
+    return lines, asyncio.run(run())
+
+
+def test_lines_are_those_of_the_program_whatever_it_writes():
+    program = (
+        "import sys\n"
+        "sys.stdout.buffer.write(b'one\\r\\n\\xff\\nend'); sys.stdout.flush()\n"
+        f"sys.stderr.write('x' * {3 * MAX_LINE_BYTES}); sys.exit(3)"
+    )
+    lines, status = ended(program)
+    assert status == 3
+    assert [line for line, is_output in lines if is_output] == ["one", "\\xff", "end"]
+    divided = [line for line, is_output in lines if not is_output]
+    assert len(divided) > 1
+    assert "".join(divided) == "x" * 3 * MAX_LINE_BYTES
+
+
+def test_signal_that_ended_it_is_a_negative_status():
+    assert ended("import os, signal; os.kill(os.getpid(), signal.SIGKILL)") == ([], -signal.SIGKILL)
+
+
+def test_stop_ends_its_input():
+    assert ended(WAITS, lambda process, line: process.stop()) == ([("up", True), ("down", True)], 0)
+
+
+def test_kill_ends_it_with_the_programs_that_it_started(monkeypatch):
+    monkeypatch.setattr(worker_process, "LAST_LINES_S", PATIENCE_S)  # else a surviving program would go unnoticed
+    lasts = "import signal; print('up', flush=True); signal.pause()"
+    starts = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {lasts!r}])"
+    assert ended(starts, lambda process, line: process.send(signal.SIGKILL)) == ([("up", True)], -signal.SIGKILL)
+
+
+def test_program_that_survives_it_and_goes_on_writing_does_not_delay_its_end_for_ever(monkeypatch):
+    monkeypatch.setattr(worker_process, "LAST_BYTES", 10)
+    monkeypatch.setattr(worker_process, "LAST_LINES_S", 0.1)
+    writes = "import os\nprint(os.getpid(), flush=True)\nwhile True: print('line', flush=True)"
+    program = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {writes!r}])"
+    lines, status = ended(program)
+    assert status == 0
+    assert {line for line, _ in lines[1:]} == {"line"}  # until its pipe is closed, which ends it
+
+
+def test_worker_learns_that_the_watching_process_was_killed():
+    """A process starts a worker and is killed; the worker writes into a pipe of the test that its input has ended."""
+    reads, writes = os.pipe()
+    worker = f"import os, sys; print('up', flush=True); sys.stdin.read(); os.write({writes}, b'stopped')"
+    watching = f"""
+import asyncio, sys
+from functools import partial
+from crawlers.cli.worker_process import WorkerProcess
+
+async def run():
+    new = partial(WorkerProcess, lambda line, _: print(line, flush=True))
+    command = [sys.executable, "-c", {worker!r}]
+    _, process = await asyncio.get_running_loop().subprocess_exec(new, *command, pass_fds=({writes},))
+    await process.ended
+
+asyncio.run(run())
+"""
+    with subprocess.Popen([sys.executable, "-c", watching], stdout=subprocess.PIPE, pass_fds=(writes,)) as process:
+        os.close(writes)
+        assert process.stdout.readline() == b"up\n"
+        process.kill()
+        assert os.read(reads, 100) == b"stopped"
+    os.close(reads)
