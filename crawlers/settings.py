@@ -12,6 +12,7 @@ globals().update({name: one.default for name, one in options.SETTINGS.items()})
 BOT_NAME = "crawlers"
 SPIDER_MODULES = ["crawlers.spiders"]
 NEWSPIDER_MODULE = "crawlers.spiders"
+SPIDER_LOADER_CLASS = "crawlers.extensions.spider_loader.SpiderLoader"
 COMMANDS_MODULE = "crawlers.commands"
 SCHEDULER = "crawlers.schedulers.adaptive.AdaptiveScheduler"
 ITEM_PIPELINES = {

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlers.cli.project_command import StoreCommand, opened_store
-from crawlers.graphs.export import ALL_FORMATS, PARQUET
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -54,7 +53,7 @@ class Command(StoreCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        from crawlers.graphs.export import ALL_MEASURES
+        from crawlers.graphs.export import ALL_FORMATS, ALL_MEASURES
         from crawlers.graphs.looks import LAYOUTS
         from crawlers.reports.site_results import TABLES
         from crawlers.urls.domains import GROUPS
@@ -106,6 +105,7 @@ class Command(StoreCommand):
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.cli.graph_results import compare_crawls, write_results
         from crawlers.graphs.comparison.compared_graph import COMPARISON_FORMATS
+        from crawlers.graphs.export import PARQUET
         from crawlers.graphs.page_columns import SEEN
 
         if opts.top and (opts.picture or opts.html):

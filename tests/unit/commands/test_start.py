@@ -8,11 +8,14 @@ OF_CRAWLS = ("can_ada", "feedparser", "numpy", "re2", "selectolax", "snowballste
 START = f"""
 import sys
 from scrapy.settings import Settings
+from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.misc import load_object, walk_modules_iter
 settings = Settings()
 settings.setmodule("crawlers.settings")
-for name in ("COMMANDS_MODULE", "NEWSPIDER_MODULE"):
-    list(walk_modules_iter(settings[name]))
+list(walk_modules_iter(settings["COMMANDS_MODULE"]))
+assert get_spider_loader(settings).list() == ["broad", "extlinks", "news", "sitegraph", "topic"]
+assert get_spider_loader(settings).load("sitegraph").name == "sitegraph"
+assert "crawlers.spiders.news" not in sys.modules
 print(*[name for name in {OF_CRAWLS} if name in sys.modules])
 for name in ("ADDONS", "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES"):
     for path in settings.getdict(name):
