@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Required, TypedDict
 from crawlers.reasons import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class State(IntEnum):
@@ -186,6 +186,13 @@ class Facts(Protocol):
         """What feeds contain of it, in the field `facts`."""
 
 
+class Anchors(Protocol):
+    """The texts of the links of a page, which are read from its tree on demand."""
+
+    def texts(self, keys: Iterable[int]) -> dict[int, str]:
+        """Return the text of the first link to each of *keys*; others than those of the page are left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """The result of one fetch; an item that pipelines and feeds may read."""
@@ -216,7 +223,7 @@ class Page:
     cross_site_links: Sequence[tuple[Target, int]] = field(  # to other sites in the scope of the crawl, likewise
         default=(), metadata=_in_feeds(_with_counts)
     )
-    anchors: Mapping[int, str] | None = field(  # texts of the first link to each target, by key; None: not requested
+    anchors: Anchors | None = field(  # the texts of the links, on demand; None: not requested
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )
     facts: Facts | None = field(  # what the mission read besides

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Decision, Lease, PreviousVisit
-    from crawlers.items import Page, Target
+    from crawlers.items import Anchors, Page, Target
     from crawlers.store.writing.change_set import ChangeSet
 
 
@@ -191,9 +191,9 @@ class Acknowledgements:
             worth = _worth(links, ids, values)
         elif page.anchors is not None:
             self._add_anchors(page, page.anchors, ids, changes)
+        texts = page.anchors.texts(others) if page.anchors is not None and others else {}
         for key, (target, count) in others.items():
-            anchor = page.anchors.get(key) if page.anchors is not None else None
-            details = Details(None, None, slots.get(key), anchor, origin.places.get(key), contexts.get(key, ()))
+            details = Details(None, None, slots.get(key), texts.get(key), origin.places.get(key), contexts.get(key, ()))
             message = link_messages.link_message(self._store.crawl_id, lease.id, target, origin.level, 0, now, details)
             sent.append(message._replace(count=count, value=values.get(key, 0.0)))
         return links, worth, new
@@ -272,14 +272,13 @@ class Acknowledgements:
         if self._scoring is not None:
             self._scoring.received(number, message.carried, message.value)
 
-    def _add_anchors(self, page: Page, anchors: Mapping[int, str], ids: Mapping[int, int], changes: ChangeSet) -> None:
+    def _add_anchors(self, page: Page, anchors: Anchors, ids: Mapping[int, int], changes: ChangeSet) -> None:
         """Add the texts of the links whose targets may turn out to be broken."""
         if len(self._read) < MAX_READ:
             self._read.add(page.id)
         read = self._read
-        # A pipeline of the user may have added links that the page does not have.
-        wanted = [(key, number) for key, number in ids.items() if number not in read and key in anchors]
-        changes.add(*[LinkAnchorRow(page.id, number, anchors[key]) for key, number in wanted])
+        texts = anchors.texts([key for key, number in ids.items() if number not in read])
+        changes.add(*[LinkAnchorRow(page.id, ids[key], text) for key, text in texts.items()])
 
     def _score(
         self,

@@ -17,6 +17,8 @@ from crawlers.pages.charset import decode
 from crawlers.pages.page_links import LinkTexts, Surroundings, collapse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from selectolax.lexbor import LexborNode
 
 LINK_TAGS = {"a": "href", "area": "href", "link": "href", "frame": "src", "iframe": "src", "meta": "content"}
@@ -27,7 +29,7 @@ _LINK_BYTES = len("<a href>")
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips
 _HTML_IN_SVG = "foreignObject"
 _FOREIGN = frozenset({"svg", "math", _HTML_IN_SVG})
-_MAX_METADATA = 1000  # elements whose ancestors are examined; icons may have titles
+_MAX_METADATA = 1000  # elements of a name whose ancestors are examined; icons may have titles
 # The shared declarative refresh steps of the HTML Standard, 4.2.5.3: seconds, a separator, and the rest.
 _REFRESH = re.compile(
     r"[\t\n\f\r ]*(?:[0-9]+|(?=\.))[0-9.]*(?=[;,\t\n\f\r ])[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+(.+)", re.S
@@ -97,14 +99,13 @@ class ParsedPage:
         """Return the text of the link whose href is `hrefs[index]`."""
         return self._around.anchor(self._nodes[index])
 
+    def anchors(self, hrefs: Iterable[str]) -> list[str]:
+        """Return the text of the first link with each of *hrefs*."""
+        return self._around.anchors([self._nodes[self.hrefs.index(href)] for href in hrefs])
+
     def node(self, index: int) -> LexborNode:
         """Return the element whose href is `hrefs[index]`."""
         return self._nodes[index]
-
-    def first(self) -> dict[str, int]:
-        """Return the index of the first link of each distinct href; in no particular order."""
-        last = len(self.hrefs) - 1
-        return dict(zip(reversed(self.hrefs), range(last, -1, -1), strict=True))
 
     def text(self) -> str:
         """Return the text of the body without scripts and styles, with the whitespace of the page.
@@ -134,33 +135,23 @@ class ParsedPage:
 
     def _read_metadata(self) -> None:
         """Read the first title, base and canonical link in tree order, as browsers do, and all meta robots."""
-        robots: set[str] = set()
-        titled = False
-        checked = 0
-        for node in self._tree.css("title,base,link,meta"):
-            tag = node.tag
+        tree, robots = self._tree, set[str]()
+        for node in filter(_is_html, tree.tags("title")[:_MAX_METADATA]):
+            self.title = collapse(node.text())[:TITLE_CHARS].rstrip()
+            break
+        for node in tree.tags("base")[:_MAX_METADATA]:
+            if "href" in node.attributes and _is_html(node):
+                self.base = _strip(node.attributes["href"])
+                break
+        for node in tree.tags("link")[:_MAX_METADATA]:
             attributes = node.attributes
-            if tag == "title":
-                is_wanted = not titled
-            elif tag == "base":
-                is_wanted = self.base is None and "href" in attributes
-            elif tag == "link":
-                is_wanted = not self.canonical and "canonical" in (attributes.get("rel") or "").lower().split()
-            else:
-                is_wanted = _strip(attributes.get("name")).lower() == "robots"
-            if not is_wanted or checked >= _MAX_METADATA:
-                continue
-            checked += 1
-            if not _is_html(node):
-                continue
-            if tag == "title":
-                self.title = collapse(node.text())[:TITLE_CHARS].rstrip()
-                titled = True
-            elif tag == "base":
-                self.base = _strip(attributes["href"])
-            elif tag == "link":
+            if "canonical" in (attributes.get("rel") or "").lower().split() and _is_html(node):
                 self.canonical = _strip(attributes.get("href"))
-            else:
+                if self.canonical:
+                    break
+        for node in tree.tags("meta")[:_MAX_METADATA]:
+            attributes = node.attributes
+            if _strip(attributes.get("name")).lower() == "robots" and _is_html(node):
                 robots.update(_ROBOTS_SEPARATOR.split((attributes.get("content") or "").lower()))
         if "none" in robots:
             robots |= {"noindex", "nofollow"}
@@ -196,16 +187,20 @@ def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNod
     """Return the nodes that are links, and their hrefs, in document order."""
     if not tags or tree.root is None:
         return [], []
-    nodes = tree.css(_selector(tags))
+    # Selectors take five times as long; they are needed for the order of links of several tags.
+    if "a" not in tags or any(_href(node) is not None for tag in tags - {"a"} for node in tree.tags(tag)):
+        links = [(node, href) for node in tree.css(_selector(tags)) if (href := _href(node)) is not None]
+        return [node for node, _ in links], [href for _, href in links]
     found: list[LexborNode] = []
     hrefs: list[str] = []
-    for node in nodes:
-        # Nearly every link is an <a> with a value.
-        value = node.attrs.get("href") if node.tag == "a" else None
-        href = (value and value.strip(_BLANK)) or _href(node)
-        if href is not None:
-            found.append(node)
-            hrefs.append(href)
+    for node in tree.tags("a"):  # as in `_href`
+        attributes = node.attributes
+        if "href" in attributes:
+            value = attributes["href"] or ""
+            href = value.strip(_BLANK)
+            if href or not value:
+                found.append(node)
+                hrefs.append(href)
     return found, hrefs
 
 
@@ -266,7 +261,7 @@ def _flatten(body: bytes) -> bytes:
     """
     if len(body) < _HARMLESS_BYTES:
         return body
-    if body.count(b"<") > _MAX_TAGS:
+    if len(body) > _MAX_TAGS and body.count(b"<") > _MAX_TAGS:
         return _only_links(body)
     for start in range(0, len(body), _PROBE_EVERY):
         # Each level opens an element that this probe does not close; <br> and <p> look the same.

@@ -1,6 +1,6 @@
 """What a page shows of its links: texts and places; computed for those that are looked up.
 
-Of some 70 links of a page, 6 lead to new pages. Each mapping has the first link to each target, by its key.
+Of some 70 links of a page, 6 lead to new pages. The first link to each target counts.
 
 The context of a link: its text, the surrounding text, and its part of the page.
 
@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import LinkPlace, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from selectolax.lexbor import LexborNode
 
@@ -82,6 +82,15 @@ class Surroundings:
         rel = " ".join((link.attributes.get("rel") or "").lower().split())
         return LinkTexts(anchor, self._context(link, anchor), self._position(link), rel, link.tag or "")
 
+    def anchors(self, links: Iterable[LexborNode]) -> list[str]:
+        """Return `anchor` of each of *links*; most contain nothing but a short text."""
+        found = []
+        for link in links:
+            child = link.first_child
+            text = child.text_content if child is not None and child.next is None and link.tag == "a" else None
+            found.append(" ".join(text.split()) if text and len(text) <= ANCHOR_CHARS else self.anchor(link))
+        return found
+
     def anchor(self, link: LexborNode) -> str:
         """Return the text within *link*, or the first image's *alt* if there is no text."""
         if link.tag != "a":
@@ -131,10 +140,11 @@ class Surroundings:
         return found
 
     def _context(self, link: LexborNode, anchor: str) -> str:
-        before = _SPACES.sub(" ", "".join(reversed(self._beside(link, _BEFORE, 1))))
-        after = _SPACES.sub(" ", "".join(self._beside(link, _AFTER, 0)))
-        space = " " if before.endswith(" ") else ""
-        return collapse(before.rstrip()[-CONTEXT_CHARS:] + space + anchor + after[:CONTEXT_CHARS])
+        before = "".join(reversed(self._beside(link, _BEFORE, 1)))
+        after = "".join(self._beside(link, _AFTER, 0))
+        behind, gap = (" " if text.isspace() else "" for text in (before[-1:], after[:1]))
+        following = (gap + " ".join(after.split()))[:CONTEXT_CHARS]
+        return collapse(" ".join(before.split())[-CONTEXT_CHARS:] + behind + anchor + following)
 
     def _beside(self, link: LexborNode, ways: tuple[Callable[..., LexborNode | None], ...], end: int) -> list[str]:
         """Return texts next to *link* in one direction, nearest first, until they suffice."""
@@ -184,11 +194,22 @@ PARTS = frozenset({"div", "nav", "section", "table", "ul", "aside"})
 _ENDS = frozenset({"body", "html", None})
 _DIGITS = re.compile(r"\d+")
 
-T = TypeVar("T")
+
+class PageAnchors:
+    """The texts of the links of a page; *hrefs* has the first one to each target, by its key."""
+
+    def __init__(self, parsed: ParsedPage, hrefs: Mapping[int, str]) -> None:
+        self._parsed = parsed
+        self._hrefs = hrefs
+
+    def texts(self, keys: Iterable[int]) -> dict[int, str]:
+        """See `items.Anchors`."""
+        hrefs = {key: self._hrefs[key] for key in keys if key in self._hrefs}
+        return dict(zip(hrefs, self._parsed.anchors(hrefs.values()), strict=True))
 
 
-class _LinksByKey(Mapping[int, T]):
-    """*targets* are by raw href."""
+class PageLinkPlaces(Mapping[int, LinkPlace]):
+    """The places of links, see `link_features`; *targets* are by raw href."""
 
     in_feeds = None  # as facts of a page
 
@@ -199,6 +220,7 @@ class _LinksByKey(Mapping[int, T]):
             for index, href in zip(range(len(parsed.hrefs) - 1, -1, -1), reversed(parsed.hrefs), strict=True)
             if isinstance(found := targets[href], Target)
         }
+        self._places: dict[int, tuple[str, str]] = {}  # position and path, by parent
 
     def __contains__(self, key: object) -> bool:
         return key in self._first
@@ -208,21 +230,6 @@ class _LinksByKey(Mapping[int, T]):
 
     def __len__(self) -> int:
         return len(self._first)
-
-
-class PageAnchors(_LinksByKey[str]):
-    """The texts of links."""
-
-    def __getitem__(self, key: int) -> str:
-        return self._parsed.anchor(self._first[key])
-
-
-class PageLinkPlaces(_LinksByKey[LinkPlace]):
-    """The places of links, see `link_features`."""
-
-    def __init__(self, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
-        super().__init__(parsed, targets)
-        self._places: dict[int, tuple[str, str]] = {}  # position and path, by parent
 
     def __getitem__(self, key: int) -> LinkPlace:
         index = self._first[key]

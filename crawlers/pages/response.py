@@ -129,7 +129,6 @@ class ResponseReader:
             canonical=without_credentials(parsed.canonical)[:2000],
             content_hash=content_hash(response.body),
             content_signature=content_signature(text, [response.url, *parsed.hrefs]),
-            anchors=PageAnchors(parsed, targets) if self.anchors else None,
             reason=_reason(response, parsed),
             is_indexable=_may_be_indexed(response, parsed) and _is_canonical(parsed, targets, own[""]),
             **self._sorted_links(here, parsed, counts, targets),
@@ -138,9 +137,10 @@ class ResponseReader:
 
     def _sorted_links(
         self, here: str, parsed: ParsedPage, counts: Mapping[str, int], targets: Mapping[str, Target | BadUrl]
-    ) -> dict[str, list[Any]]:
+    ) -> dict[str, Any]:
         """Return the links of a page of the site *here* as fields of the page."""
         links: list[tuple[Target, int]] = []
+        first: dict[int, str] = {}  # raw href of the first link within the crawl to each target, by key
         cross_site: list[tuple[Target, int]] = []
         external: list[tuple[ExternalLink, int]] = []
         bad: dict[str, int] = {}
@@ -151,8 +151,10 @@ class ResponseReader:
                 bad[href] = count
             elif target.site == here:
                 links.append((target, count))
+                first.setdefault(target.key, href)
             elif self.holds(target.site):
                 cross_site.append((target, count))
+                first.setdefault(target.key, href)
             else:
                 outside.add(href)
         if outside:  # only external links are stored with the texts around them
@@ -164,6 +166,7 @@ class ResponseReader:
         return {
             "links": links,
             "cross_site_links": cross_site,
+            "anchors": PageAnchors(parsed, first) if self.anchors else None,
             "external": external,
             "bad": self._bad_links(parsed, bad, targets),
         }
@@ -171,14 +174,13 @@ class ResponseReader:
     def _bad_links(
         self, parsed: ParsedPage, counts: Mapping[str, int], targets: Mapping[str, Target | BadUrl]
     ) -> list[BadLink]:
-        first = parsed.first() if self.anchors and counts else {}
         found = []
         for href, count in counts.items():
             target = targets[href]
             assert isinstance(target, BadUrl)
             reason = target.reason
             is_broken = code_of(reason) is not Reason.OTHER_SCHEME  # others, such as mailto, are in no table
-            anchor = parsed.anchor(first[href]) if first and is_broken else None
+            anchor = parsed.anchors([href])[0] if self.anchors and is_broken else None
             found.append(BadLink(without_credentials(href)[:2000], reason, count, anchor))
         return found
 

@@ -2,9 +2,9 @@
 
 Pages of a site repeat the same links. Each page has a plain dict, and pages share two caches: one for links on pages of
 the same directory (`b.html`, `../c/`), and one for links that mean the same on the whole site (`/b.html`, `http://…`),
-which those of its directories repeat. Links relative to the page itself (``, `?q`, `#top`) are in no shared cache, so a
-cached result is never used for a page for which it would be wrong. Links to other addresses of the site of a page are
-links to that site.
+which also has what the others were resolved to. Links relative to the page itself (``, `?q`, `#top`) are in no shared
+cache, so a cached result is never used for a page for which it would be wrong. Links to other addresses of the site of
+a page are links to that site.
 """
 
 from __future__ import annotations
@@ -72,36 +72,46 @@ class PageLinks(dict[str, "Target | BadUrl"]):
         self._resolver = resolver
 
     def add(self, hrefs: Iterable[str]) -> None:
-        """Resolve those of *hrefs* that other pages of the directory have; one look-up each, without a call."""
-        known = self._directory
-        self.update({href: known[href] for href in hrefs if href in known})
+        """Resolve those of *hrefs* that other pages have, with any fragment."""
+        directory, site = self._directory, self._site
+        for href in hrefs:
+            found = directory.get(href) or site.get(href)
+            if found is None and (mark := href.find("#")) > 0 and href[mark - 1] > " ":
+                bare = href[:mark]
+                found = directory.get(bare) or site.get(bare)
+            if found is not None:
+                self[href] = found
 
     def __missing__(self, href: str) -> Target | BadUrl:
-        known = self._directory.get(href) or self._site.get(href)
-        mark = -1 if known is not None else href.find("#")
-        if known is not None:
-            found = known
-        elif mark == 0 or (mark > 0 and href[mark - 1] > " "):
-            found = self[href[:mark]]
-        else:
-            found = self._resolve(href)
+        mark = href.find("#")
+        if mark == 0 or (mark > 0 and href[mark - 1] > " "):
+            found = self[href] = self[href[:mark]]
+            return found
+        found = self._directory.get(href) or self._site.get(href) or self._resolve(href)
         if len(href) > MAX_HREF:
             return found
         self[href] = found
-        is_of_site = href.startswith(_OF_THE_SITE)
-        for shared in (self._site, self._directory) if is_of_site else (self._directory,):
-            # Not if it was dropped from the cache in the meantime.
-            if shared.is_kept and href not in shared and (is_of_site or not _is_of_the_page(href)):
-                shared[href] = found
-                self._resolver.entries += 1
+        if href.startswith(_OF_THE_SITE):
+            self._share(self._site, href, found)
+        elif not _is_of_the_page(href):
+            self._share(self._directory, href, found)
         return found
 
     def _resolve(self, href: str) -> Target | BadUrl:
         try:
             url = absolute(self._base, href, self._codec)
-            return self._resolver.own(target_of(url, self._resolver.options), self._here)
+            found = self._site.get(url)  # from another directory
+            if found is None:
+                found = self._resolver.own(target_of(url, self._resolver.options), self._here)
+                self._share(self._site, url, found)
         except BadUrl as error:
             return BadUrl(error.reason)  # without the traceback, which would keep stack frames alive
+        return found
+
+    def _share(self, shared: _Shared, href: str, found: Target | BadUrl) -> None:
+        if shared.is_kept and href not in shared:  # else it was dropped from the cache in the meantime
+            shared[href] = found
+            self._resolver.entries += 1
 
 
 class LinkResolver:

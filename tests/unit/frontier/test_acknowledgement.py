@@ -6,6 +6,8 @@ import pytest
 
 from crawlers.frontier.values import Candidate, Decision, LinkFacts
 from crawlers.items import LinkText, Page, State
+from crawlers.pages.html import parse_page
+from crawlers.pages.page_links import PageAnchors
 from crawlers.store.schema.score_tables import LinkTextRow
 from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
 from crawlers.store.sites.site_rows import SiteRow
@@ -127,7 +129,9 @@ def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page
         lease = crawl.leases()[path]
         ids[path] = lease.id
         targets = {link: resolve(SITE, link) for link in links}
-        anchors = {target.key: f"to {link}" for link, target in targets.items() if link != "/added"}
+        found = {target.key: link for link, target in targets.items() if link != "/added"}
+        body = "".join(f"<a href={link}>to {link}</a>" for link in found.values())
+        anchors = PageAnchors(parse_page(body.encode(), None, frozenset({"a"})), found)
         page = Page(
             *(lease.id, lease.url, lease.level, State.DONE),
             links=[(target, 1) for target in targets.values()],
