@@ -1,13 +1,12 @@
-"""`scrapy lab replay`: replays each rule on the web that a crawl has stored, without requests.
-
-Reads the pages of a crawl with their links to each other and their rewards, for replays in another order.
-"""
+"""`scrapy lab replay`: replays each rule on the web that a crawl has stored, without requests."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,27 +15,29 @@ from sqlalchemy import func, select
 
 from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.bandits.site_rules import RULES
+from crawlers.bandits.turns import Sequential
 from crawlers.cli.setting_checks import check_link_prior
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_prior_file import chosen_link_prior
 from crawlers.inputs.setting_readers import registry_entry, rule_options
+from crawlers.items import ExternalLink, State
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayPage, ReplaySite
 from crawlers.lab.simulation.order_replay import replay as replay_order
-from crawlers.lab.simulation.rule_simulation import omniscient, oracle, simulate
-from crawlers.lab.site_yields import links_of_pages, site_yields
-from crawlers.plurals import counted, plural
+from crawlers.lab.simulation.rule_simulation import omniscient, oracle
+from crawlers.plurals import counted
 from crawlers.ranking.link_prior import prior_of
 from crawlers.ranking.link_values import LinkValues
 from crawlers.store.database import Database
 from crawlers.store.reading.crawl_settings import settings_of
 from crawlers.store.reading.queries import crawl_named
-from crawlers.store.schema.tables import link, link_features, page, pull, site
+from crawlers.store.schema.tables import external_link, external_url, link, link_features, page, pull, site
 from crawlers.store.writing.stored_features import read_features
+from crawlers.workers.exchange import has_work
 
 if TYPE_CHECKING:
     import argparse
@@ -47,92 +48,31 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.reward_kinds import RewardKind
     from crawlers.bandits.site_rules import SiteRule
-    from crawlers.lab.site_yields import SiteYields
     from crawlers.ranking.link_prior import LinkPrior
-
-ROWS_AT_ONCE = 10_000
-
-
-def known_sites(database: Database, crawl_id: int, reward: RewardKind) -> list[ReplaySite]:
-    """Return all sites of a crawl in the order of its host list, with the keys that *reward* counts.
-
-    The links of a page are in the order in which their targets were found. All sites are in memory at a time: some 500
-    bytes for each page, 8 for each link to a page and 200 for each external link. Raises `StoreError` if it is damaged.
-    """
-    sites = select(site.c.id, site.c.site, site.c.max_level).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
-    with database.read() as connection:
-        return [_known(connection, *row, reward, database.name) for row in connection.execute(sites).all()]
-
-
-def _known(
-    connection: Connection, site_id: int, name: str, max_level: int | None, reward: RewardKind, store: str
-) -> ReplaySite:
-    stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
-    of_pages = select(pull.c.page_id, func.count()).where(pull.c.site_id == site_id).group_by(pull.c.page_id)
-    downloads = {number: count for number, count in connection.execute(of_pages)}
-    links: dict[int, array[int]] = {}
-    between = (
-        select(link.c.source_id, link.c.target_id)
-        .join(page, page.c.id == link.c.source_id)
-        .where(page.c.site_id == site_id)
-        .order_by(link.c.source_id, link.c.target_id)
-    )
-    for source, target in stream.execute(between):
-        links.setdefault(source, array("q")).append(target)
-    external = links_of_pages(connection, site_id)
-    rows = (
-        select(page.c.id, page.c.moved_to, link_features.c.features)
-        .outerjoin(link_features, link_features.c.page_id == page.c.id)
-        .where(page.c.site_id == site_id)
-        .order_by(page.c.level, page.c.hops, page.c.id)
-    )
-    home, pages = 0, dict[int, ReplayPage]()
-    with stream.execute(rows) as found_rows:  # closes the cursor of the server if a row is damaged
-        for number, moved_to, text in found_rows:
-            home = home or number
-            features = None if text is None else read_features(text, store)
-            found = external.get(number, ())
-            keys = frozenset(reward.keys(found))
-            pages[number] = ReplayPage(downloads.get(number, 0), links.get(number, ()), moved_to, found, keys, features)
-    return ReplaySite(name, home, pages, max_level)
-
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
-LEARNT = "learnt"
-ORDERS = ("bfs", LEARNT)  # that can be replayed
+BFS, LEARNT = "bfs", "learnt"
+ORDERS = (BFS, LEARNT)  # that can be replayed
+ROWS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """The result of one rule with a budget."""
 
-    choices: list[int]  # index of the site of each page
+    pages: list[int]  # numbers, one for each download
     found: list[int]  # rewards of the first 0, 1, 2 … pages
     urls: int  # distinct external URLs of all sites
     hosts: int
 
 
 @dataclass(frozen=True, slots=True)
-class AsRead:
-    """Each site in the order in which the crawl read it."""
+class KnownWeb:
+    """The *sites* of a crawl, whose pages are read in an *order*, as far as the crawl knows their links.
 
-    sites: Sequence[SiteYields]
-
-    def run(self, rule: SiteRule, page_budget: int) -> Replayed:
-        """Return the result of *rule*, which must be new, with *page_budget* pages."""
-        made = simulate(rule, [site.yields for site in self.sites], page_budget)
-        urls: set[int] = set()
-        hosts: set[int] = set()
-        for known, pulls in zip(self.sites, made.pulls, strict=True):
-            urls = urls.union(*known.urls[:pulls])
-            hosts = hosts.union(*known.hosts[:pulls])
-        return Replayed(made.choices, made.found, len(urls), len(hosts))
-
-
-@dataclass(frozen=True, slots=True)
-class InOrder:
-    """Each site in an *order*, as far as the crawl knows its links; `learnt` begins with *weights*."""
+    The order `learnt` begins with *weights*.
+    """
 
     order: str
     sites: Sequence[ReplaySite]
@@ -147,7 +87,12 @@ class InOrder:
         read = [page for page, times in pages if times == page.downloads]
         urls = set[int]().union(*(REWARDS["new_links"].keys(page.external) for page in read))
         hosts = set[int]().union(*(REWARDS["new_hosts"].keys(page.external) for page in read))
-        return Replayed(made.choices, made.found, len(urls), len(hosts))
+        return Replayed(made.pages, made.found, len(urls), len(hosts))
+
+    def yields(self, page_budget: int) -> list[list[int]]:
+        """Return the reward of each of the first *page_budget* downloads of each site, if that is read alone."""
+        runs = (replace(self, sites=[site]).run(Sequential(), page_budget) for site in self.sites)
+        return [[after - before for before, after in pairwise(run.found)] for run in runs]
 
     def _orders(self) -> Sequence[ByValue | LevelByLevel]:
         if self.order == LEARNT:
@@ -169,8 +114,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     check(opts, settings)
     reward = opts.reward or settings.get("REWARD")
     counts = registry_entry(REWARDS, "REWARD", reward)
-    database = Database(settings.get("DATABASE_URL"), create=False)
-    try:
+    with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
         crawl = crawl_named(database, named_by(opts.crawl, settings))
         order = settings_of(database, crawl.id).get("ORDER") or settings.get("ORDER")
         if opts.order == LEARNT != order:
@@ -178,33 +122,26 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
                 f"--order {LEARNT}: CRAWL={crawl.name} has ORDER={order}, and only crawls with ORDER={LEARNT} store "
                 "what it needs of links; crawl with that first"
             )
-        # What an order that learns reads next depends on the rule, so that the order of the crawl says nothing.
-        is_as_read = opts.order is None and order != LEARNT
-        replayed = opts.order or order
+        replayed = opts.order or (order if order in ORDERS else BFS)
         check_link_prior(replayed, settings)
         weights = chosen_link_prior(settings) if replayed == LEARNT else {}
-        sites = site_yields(database, crawl.id, counts)
-        replay = (
-            AsRead(sites) if is_as_read else InOrder(replayed, known_sites(database, crawl.id, counts), counts, weights)
-        )
-    finally:
-        database.close()
-    downloads = sum(len(site.yields) for site in sites)
+        web = KnownWeb(replayed, known_sites(database, crawl.id, counts), counts, weights)
+        downloads = sum(one.downloads for known in web.sites for one in known.pages.values())
+        warnings = _warnings(database, crawl.id, downloads, budget)
     if not downloads:
         raise ConfigError(f"CRAWL={crawl.name} has not read a page yet; crawl first, or name another with --crawl")
+    yields = web.yields(downloads)
     print(
         f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), ORDER={order}: "
-        f"{len(sites)} {plural(len(sites), 'site')}, {downloads:,} {plural(downloads, 'download')}, "
-        f"{sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
+        f"{counted(len(web.sites), 'site')}, {counted(downloads, 'download')}, "
+        f"{sum(map(sum, yields)):,} {reward.replace('_', ' ')}"
     )
-    for warning in _warnings(sites, budget):
+    for warning in warnings:
         print(f"note: {warning}")
-    if not is_as_read:
-        print(f"replayed with ORDER={replayed}, by the links between the pages that the crawl read")
+    print(f"replayed with ORDER={replayed}, by the links between the pages that the crawl read")
     options = rule_options(Settings({**settings.copy_to_dict(), "ORDER": replayed}))
     budgets = sorted({max(1, budget // share) for share in SHARES})
-    runs = {rule: {n: replay.run(RULES[rule](replace(options, page_budget=n)), n) for n in budgets} for rule in rules}
-    yields = [site.yields for site in sites]
+    runs = {rule: {n: web.run(RULES[rule](replace(options, page_budget=n)), n) for n in budgets} for rule in rules}
     bounds = {ORACLE: oracle(yields, budget), OMNISCIENT: omniscient(yields, budget)}
     print(_table(runs, bounds, budgets))
     if opts.out:
@@ -218,20 +155,77 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         print(f"{opts.picture}: {counted(len(rules), 'rule')}")
 
 
-def _warnings(sites: Sequence[SiteYields], budget: int) -> list[str]:
+def known_sites(database: Database, crawl_id: int, reward: RewardKind) -> list[ReplaySite]:
+    """Return all sites of a crawl in the order of its host list, with the keys that *reward* counts.
+
+    The links of a page are in the order in which their targets were found. All sites are in memory at a time: some 500
+    bytes for each page, 8 for each link to a page and 200 for each external link. Raises `StoreError` if it is damaged.
+    """
+    sites = select(site.c.id, site.c.site, site.c.max_level).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+    with database.read() as connection:
+        return [_known(connection, *row, reward, database.name) for row in connection.execute(sites).all()]
+
+
+def _known(
+    connection: Connection, site_id: int, name: str, max_level: int | None, reward: RewardKind, store: str
+) -> ReplaySite:
+    stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
+    of_pages = select(pull.c.page_id, func.count()).where(pull.c.site_id == site_id).group_by(pull.c.page_id)
+    pulls = {number: count for number, count in connection.execute(of_pages)}
+    links: dict[int, array[int]] = {}
+    between = (
+        select(link.c.source_id, link.c.target_id)
+        .join(page, page.c.id == link.c.source_id)
+        .where(page.c.site_id == site_id)
+        .order_by(link.c.source_id, link.c.target_id)
+    )
+    for source, target in stream.execute(between):
+        links.setdefault(source, array("q")).append(target)
+    external = _external_links(connection, site_id)
+    rows = (
+        select(page.c.id, page.c.moved_to, page.c.attempts, link_features.c.features)
+        .outerjoin(link_features, link_features.c.page_id == page.c.id)
+        .where(page.c.site_id == site_id)
+        .order_by(page.c.level, page.c.hops, page.c.id)
+    )
+    home, pages = 0, dict[int, ReplayPage]()
+    with stream.execute(rows) as found_rows:  # closes the cursor of the server if a row is damaged
+        for number, moved_to, attempts, text in found_rows:
+            home = home or number
+            features = None if text is None else read_features(text, store)
+            found = external.get(number, ())
+            keys = frozenset(reward.keys(found))
+            downloads = pulls.get(number, 0) if pulls else attempts  # no pulls: the crawl counted no rewards
+            pages[number] = ReplayPage(downloads, links.get(number, ()), moved_to, found, keys, features)
+    return ReplaySite(name, home, pages, max_level)
+
+
+def _external_links(connection: Connection, site_id: int) -> dict[int, list[ExternalLink]]:
+    """Return the external links of each page of a site that was read, each URL once, with its key and its site only."""
+    links: dict[int, list[ExternalLink]] = {}
+    statement = (
+        select(external_link.c.page_id, external_url.c.key, external_url.c.site)
+        .join(page, page.c.id == external_link.c.page_id)
+        .join(external_url, external_url.c.id == external_link.c.url_id)
+        .where(page.c.site_id == site_id, page.c.state == int(State.DONE))
+        .distinct()
+    )
+    for page_id, key, target_site in connection.execute(statement):
+        links.setdefault(page_id, []).append(ExternalLink("", key, target_site, "", "", "", "", ""))
+    return links
+
+
+def _warnings(database: Database, crawl_id: int, downloads: int, budget: int) -> list[str]:
     found = []
-    downloads = sum(len(site.yields) for site in sites)
     if budget >= downloads:
         found.append(
             f"with {budget:,} pages every rule reads all {downloads:,} of them; try --budget {max(1, downloads // 3)}"
         )
-    if not all(site.is_read for site in sites):
+    if database.rows(select(site.c.id).where(site.c.crawl_id == crawl_id, has_work(site)).limit(1)):
         found.append("not all URLs of the crawl were read, so sites end where it stopped")
-    deleted = sum(site.deleted for site in sites)
-    if deleted:
+    duplicates = select(func.sum(page.c.duplicates)).join(site, site.c.id == page.c.site_id)
+    if deleted := database.scalar(duplicates.where(site.c.crawl_id == crawl_id)):
         found.append(f"the rows of {deleted:,} duplicates were deleted (SAVE_DUPLICATES=0), including their rewards")
-    if any(site.parallel > 1 for site in sites):
-        found.append("sites were read several pages at a time: another run may read them in another order")
     return found
 
 
@@ -249,9 +243,7 @@ def _table(runs: dict[str, dict[int, Replayed]], bounds: dict[str, list[int]], b
         lines.append(f"{rule:14}{cells}{last.urls:>10}{last.hosts:>8}")
     for name, curve in bounds.items():
         lines.append(f"{name:14}" + "".join(f"{curve[n]:>10} ({_ratio(curve[n], most[n])})" for n in budgets))
-    lines.append(
-        "in brackets: share of the oracle, which reads each site in the order of the crawl, up to the best point"
-    )
+    lines.append("in brackets: share of the oracle, which reads each site in that order, up to the best point")
     return "\n".join(lines)
 
 

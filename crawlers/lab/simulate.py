@@ -14,7 +14,16 @@ from crawlers.files.csv_tables import write_table
 from crawlers.inputs.setting_readers import rule_options
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check, page_budget, rule_names
-from crawlers.lab.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
+from crawlers.lab.simulation.experiment import (
+    BASELINE,
+    OMNISCIENT,
+    PROFILES,
+    WEBS,
+    checkpoints,
+    compare,
+    measure,
+    tasks,
+)
 from crawlers.pages.pool import environment
 from crawlers.plurals import counted
 
@@ -35,9 +44,13 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
     """Add the options of the simulation to *parser*."""
     parser.set_defaults(profile=None)  # our --profile replaces Scrapy's, which profiles the command
     parser.add_argument(
-        "--profile", dest="webs_of", choices=(*SUITES, "all"), default="all", help="kind of webs (default: %(default)s)"
+        "--profile",
+        dest="webs_of",
+        choices=(*PROFILES, "all"),
+        default="all",
+        help="kind of webs (default: %(default)s)",
     )
-    parser.add_argument("--webs", type=int, metavar="N", help="webs of each kind (default: enough for a steady mean)")
+    parser.add_argument("--webs", type=int, metavar="N", default=WEBS, help="webs of each kind (default: %(default)s)")
     parser.add_argument("--seed", type=int, metavar="N", default=1, help="seed of the webs (default: %(default)s)")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: one per processor)")
 
@@ -52,19 +65,21 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     rules = rule_names(opts.rules)
     # These webs have no time.
     options = replace(rule_options(settings), page_budget=budget, quantum_s=0.0)
-    suites = list(SUITES) if opts.webs_of == "all" else [opts.webs_of]
-    work = [task for name in suites for task in tasks(name, opts.webs or SUITES[name].webs, rules, options, opts.seed)]
-    measured = _measured(work, opts.jobs or os.cpu_count() or 1)
-    by_suite = {name: [web for web in measured if web.suite == name] for name in suites}
-    tables = {name: compare(webs, SUITES[name].groups) for name, webs in by_suite.items()}
-    for name, rows in tables.items():
-        print(f"{name}: {counted(len(by_suite[name]), 'web')}, {budget} pages each\n{_table(rows)}\n")
+    kinds = PROFILES if opts.webs_of == "all" else [opts.webs_of]
+    measured = _measured(
+        [task for kind in kinds for task in tasks(kind, opts.webs, rules, options, opts.seed)],
+        opts.jobs or os.cpu_count() or 1,
+    )
+    by_kind = {kind: [web for web in measured if web.profile == kind] for kind in kinds}
+    tables = {kind: compare(webs) for kind, webs in by_kind.items()}
+    for kind, rows in tables.items():
+        print(f"{kind}: {counted(opts.webs, 'web')}, {budget} pages each\n{_table(rows)}\n")
     if opts.out:
         _write(Path(opts.out), measured, budget)
         print(f"{opts.out}: {len(measured)} webs")
     if opts.picture:
-        yield_chart.draw(Path(opts.picture), by_suite, budget)
-        print(f"{opts.picture}: {len(by_suite)} kinds of webs")
+        yield_chart.draw(Path(opts.picture), by_kind, budget)
+        print(f"{opts.picture}: {len(by_kind)} kinds of webs")
 
 
 def _measured(work: Sequence[Task], jobs: int) -> list[Measured]:
@@ -90,7 +105,7 @@ def _table(rows: Iterable[Row]) -> str:
 def _write(path: Path, measured: Iterable[Measured], page_budget: int) -> None:
     points = checkpoints(page_budget)
     rows = (
-        (web.suite, web.web, rule, *at)
+        (web.profile, web.web, rule, *at)
         for web in measured
         for rule, found in web.found.items()
         for at in zip(points, found, strict=True)

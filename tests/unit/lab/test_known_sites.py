@@ -65,6 +65,10 @@ def test_pages_have_their_redirects_repeated_downloads_and_rewarded_keys(databas
     assert {one.key for one in site.pages[pages["/news/"]].external} == {page_key(url) for url in urls}
     assert site.pages[pages["/news/"]].downloads == 2
     assert site.pages[pages["/old"]].moved_to == pages["/news/"]
+    execute(database, text("DELETE FROM pull"))  # as of a crawl that counts no rewards
+    execute(database, text("UPDATE page SET attempts = id"))
+    for number, page in known_sites(database, crawl_id, REWARDS["links"])[0].pages.items():
+        assert page.downloads == number
 
 
 @pytest.mark.parametrize("features", ["AQA", "ж", "////"])

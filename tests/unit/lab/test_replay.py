@@ -3,14 +3,14 @@
 import re
 from contextlib import closing
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
 from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
-from crawlers.lab.simulation.rule_simulation import simulate
-from crawlers.lab.site_yields import site_yields
+from crawlers.lab.replay import KnownWeb, known_sites
 from crawlers.store.database import Database
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
@@ -23,6 +23,7 @@ ONE_REQUEST = {"CONCURRENT_REQUESTS": 1, "RULE": "auto"}
 PULLS = """
     SELECT s.site, g.key, p.reward FROM pull p JOIN site s ON s.id = p.site_id JOIN page g ON g.id = p.page_id
     ORDER BY p.id"""
+KEYS = "SELECT g.id, s.site, g.key FROM page g JOIN site s ON s.id = g.site_id"
 EVERYWHERE = "http://everywhere.example/"
 
 
@@ -87,46 +88,42 @@ def real_run(web, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def sites(full):
+def known(full):
+    """The web of the full crawl, whose rules are replayed: `known(rule)`."""
     with closing(Database(full.database_url, create=False)) as database:
-        return site_yields(database, 1, REWARDS["new_links"])
+        sites = known_sites(database, 1, REWARDS["new_links"])
+    web = KnownWeb("bfs", sites, REWARDS["new_links"], {})
+    return cache(lambda rule: web.run(COMPARED[rule](RuleOptions(page_budget=BUDGET)), BUDGET))
 
 
 @pytest.mark.parametrize("rule", sorted(COMPARED))
-def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
-    real = real_run(rule)
-    run = simulate(COMPARED[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
-    keys = dict(full.query("SELECT id, key FROM page"))
-    read = [0] * len(sites)
-    replayed = []
-    for choice in run.choices:
-        each, number = sites[choice], read[choice]
-        replayed.append((each.site, keys[each.page_ids[number]], each.yields[number]))
-        read[choice] += 1
+def test_replay_chooses_the_pages_of_a_real_run(full, known, real_run, rule):
+    real, run = real_run(rule), known(rule)
+    keys = {number: (site, key) for number, site, key in full.query(KEYS)}
+    rewards = [after - before for before, after in pairwise(run.found)]
     assert len(real) == BUDGET
-    assert real == replayed
+    assert real == [(*keys[number], reward) for number, reward in zip(run.pages, rewards, strict=True)]
 
 
 @pytest.mark.both_stores
-def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
+def test_table_and_file_have_every_rule_and_the_oracle(full, known):
     lines = full.run("lab", "replay", "--budget", str(BUDGET), "--out", "rules.csv").done().output.splitlines()
-    found = f"{sum(len(each.yields) for each in sites)} downloads, {sum(sum(each.yields) for each in sites)} new links"
+    ((downloads, found),) = full.query("SELECT count(*), sum(reward) FROM pull")
+    found = f"{downloads} downloads, {found:.0f} new links"
     assert lines[0] == f"crawl extlinks (number 1, finished), ORDER=bfs: 3 sites, {found}"
-    assert lines[1].split()[:3] == ["rule", "3", "pages"]
-    table = {line.split()[0]: line for line in lines[2:]}
+    assert lines[1] == "replayed with ORDER=bfs, by the links between the pages that the crawl read"
+    assert lines[2].split()[:3] == ["rule", "3", "pages"]
+    table = {line.split()[0]: line for line in lines[3:]}
     assert set(table) == {*COMPARED, "oracle", "omniscient", "in", "rules.csv:"}
-    assert "mind:" not in "".join(lines)
     rows = full.table("rules.csv")
     assert {row["rule"] for row in rows} == set(COMPARED)
     for rule in COMPARED:
-        run = simulate(COMPARED[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+        run = known(rule)
         found = {int(row["pages"]): int(row["found"]) for row in rows if row["rule"] == rule}
         assert found == {pages: run.found[pages] for pages in found}
         assert max(found) == BUDGET
-        last = [each.urls[:pulls] for each, pulls in zip(sites, run.pulls, strict=True)]
-        urls = len({key for of_site in last for of_page in of_site for key in of_page})
         assert f" {run.found[-1]} (" in table[rule]
-        assert int(table[rule].split()[-2]) == urls
+        assert int(table[rule].split()[-2]) == run.urls
 
 
 def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_path_factory, lab):
@@ -144,12 +141,11 @@ def test_limits_of_a_replay_are_reported(project, lab):
     settings = {"ORDER": "bfs", "SITE_DELAY_SECONDS": 0, "SAVE_DUPLICATES": 0}
     bodies = {f"/{n}": links("http://a.example/") for n in range(4)}
     with Web(a=pages({"/": links(*bodies), **bodies})) as web:
-        hosts = f"hosts={web.hosts(limits=';2;;0')}"
+        hosts = f"hosts={web.hosts()}"
         project.run("crawl", "extlinks", "-a", hosts, **settings, PAGE_BUDGET=2)
         warnings = [line for line in lab(project, "replay", "--budget", "1").splitlines() if line.startswith("note: ")]
         assert warnings == [
             "note: not all URLs of the crawl were read, so sites end where it stopped",
-            "note: sites were read several pages at a time: another run may read them in another order",
         ]
         project.run("crawl", "extlinks", "-a", hosts, **settings)
     with closing(Database(project.database_url)) as database, database.write() as connection:

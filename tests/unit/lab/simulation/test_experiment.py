@@ -1,5 +1,9 @@
-"""Results do not depend on the order of webs, and rows compare each rule with the baseline and the oracle."""
+"""The synthetic webs have the sizes and means that their formulas promise; rows compare rules on them."""
 
+import dataclasses
+import math
+
+import numpy as np
 import pytest
 
 from crawlers.bandits.site_rules import RuleOptions
@@ -7,11 +11,14 @@ from crawlers.lab.simulation.experiment import (
     BASELINE,
     OMNISCIENT,
     ORACLE,
-    SUITES,
+    PROFILES,
     Measured,
+    Shape,
     checkpoints,
     compare,
     measure,
+    site,
+    synthetic_web,
     tasks,
 )
 
@@ -26,9 +33,9 @@ def row(rows, rule):
     return next(row for row in rows if row.rule == rule)
 
 
-@pytest.mark.parametrize("suite", SUITES)
-def test_every_web_is_measured_with_every_rule_and_the_baseline(suite):
-    task = tasks(suite, 3, ["auto", "ucb1"], FEW, seed=1)[2]
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_web_is_measured_with_every_rule_and_the_baseline(profile):
+    task = tasks(profile, 3, ["auto", "ucb1"], FEW, seed=1)[2]
     measured = measure(task)
     assert list(measured.found) == ["auto", "ucb1", BASELINE, ORACLE, OMNISCIENT]
     assert {len(found) for found in measured.found.values()} == {len(checkpoints(60))}
@@ -36,7 +43,7 @@ def test_every_web_is_measured_with_every_rule_and_the_baseline(suite):
         found <= measured.found[ORACLE] for found in measured.found.values() if found != measured.found[OMNISCIENT]
     )
     assert measured == measure(task)
-    assert measured != measure(tasks(suite, 3, ["auto", "ucb1"], FEW, seed=2)[2])
+    assert measured != measure(tasks(profile, 3, ["auto", "ucb1"], FEW, seed=2)[2])
 
 
 def test_row_compares_with_the_baseline_and_the_oracle():
@@ -47,8 +54,32 @@ def test_row_compares_with_the_baseline_and_the_oracle():
     assert 1.5 <= auto.low < auto.high <= 2.5
 
 
-def test_groups_of_webs_have_equal_weights():
-    webs = [web(0, auto=300, trivial=100, oracle=300), web(1, auto=1, trivial=1, oracle=1)]
-    assert row(compare(webs), "auto").of_baseline == pytest.approx(301 / 101)
-    assert row(compare(webs, groups=2), "auto").of_baseline == 2.0
-    assert row(compare(webs[:1], groups=2), "auto").of_baseline == 3.0
+PLAIN = Shape(0.5, 1.0, 0.0, 50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # Heaps' law and nothing else
+
+
+def rng(*seed):
+    return np.random.default_rng(seed)
+
+
+def test_links_grow_as_heaps_law_says():
+    found = np.cumsum(np.mean([site(400, 200.0, PLAIN, rng(1, number)) for number in range(400)], axis=0))
+    for pages in (25, 100, 400):
+        assert found[pages - 1] == pytest.approx(200 * math.sqrt(pages / 400), rel=0.03)
+
+
+def test_empty_head_delays_links_without_losing_any():
+    heads = []
+    late = dataclasses.replace(PLAIN, empty_head_p=1.0, empty_head_pages=100.0)
+    for number in range(200):
+        shifted = site(400, 2000.0, late, rng(3, number))
+        heads.append(next(page for page, links in enumerate(shifted) if links))
+        assert sum(shifted[heads[-1] :][:100]) == pytest.approx(1000, rel=0.2)
+    assert np.mean(heads) == pytest.approx(50, abs=5)
+
+
+def test_webs_are_those_of_the_published_measurements():
+    webs = [synthetic_web(profile, rng(5)) for profile in ("sample", "institutes")]
+    assert [[sum(pages) for pages in web] for web in webs] == [
+        [166, 490, 152, 1126, 1052, 11, 90, 32, 3131, 153],
+        [3, 22, 29, 2891, 26, 551, 116, 5, 2269, 490],
+    ]
