@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
@@ -44,6 +45,13 @@ HELP = "shows pulls, yields and index of each site of a crawl over time, even wh
 LATE = 50  # last pulls of a site, for its current yield
 MAX_SITES = 40  # lines of the table; the file has all
 LEAST_PAGES = 5  # read by links with a feature that is shown
+_SITES = select(site.c.id, site.c.site, site.c.availability, site.c.max_level, has_work(site).label("has_work"))
+SITES = (
+    Column("site", "site"),
+    Column("pages", "pages", Kind.COUNT),
+    *(Column(name, name, Kind.DECIMAL) for name in ("share", "found", "per page", "recent", "index")),
+    Column("state", "state"),
+)
 FEATURES = (
     Column("factor", "factor", Kind.DECIMAL),
     Column("pages", "pages", Kind.COUNT),
@@ -53,32 +61,6 @@ FEATURES = (
     Column("site", "site"),
 )
 MAX_FEATURES = 15  # that raise what is expected most, and that lower it most
-
-
-class LoggedSite(NamedTuple):
-    """A site of a crawl."""
-
-    id: int
-    name: str
-    availability: str | None = None  # None: available; otherwise the reason why its home page can't be loaded
-    max_level: int | None = None  # deepest level that is read; None: there is none
-    has_work: bool = False  # something of it waits
-
-
-class PullLog(NamedTuple):
-    """The sites of a crawl in the order of its host list, and its pulls in the order of completion."""
-
-    sites: list[LoggedSite]
-    pulls: list[tuple[int, float]]  # site id, reward
-
-
-def pull_log(database: Database, crawl_id: int) -> PullLog:
-    """Return all pulls of a crawl so far."""
-    columns = (site.c.id, site.c.site, site.c.availability, site.c.max_level, has_work(site))
-    sites = select(*columns).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
-    pulls = [(one.site_id, one.reward) for one in pulls_of(database, crawl_id)]
-    with database.read() as connection:
-        return PullLog([LoggedSite(*one) for one in connection.execute(sites)], pulls)
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -92,32 +74,30 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Print the table and write the files that *opts* names; raises `ConfigError`."""
     every = whole_number("--every", opts.every, 1)
     check(opts, settings)
-    database = Database(settings.get("DATABASE_URL"), create=False)
-    try:
+    with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
         crawl = crawl_named(database, named_by(opts.crawl, settings))
-        log = pull_log(database, crawl.id)
+        sites = database.rows(_SITES.where(site.c.crawl_id == crawl.id).order_by(site.c.id))
+        pulls = [(one.site_id, one.reward) for one in pulls_of(database, crawl.id)]
         worths = feature_worths(database, crawl.id, LEAST_PAGES)
         recorded = {name: value for name, value in settings_of(database, crawl.id).items() if value is not None}
-    finally:
-        database.close()
-    if not log.pulls:
-        raise ConfigError(f"CRAWL={crawl.name} has no figures: {_why_empty(log)}; name another crawl with --crawl")
+    if not pulls:
+        raise ConfigError(f"CRAWL={crawl.name} has no figures: {_why_empty(sites)}; name another crawl with --crawl")
     rules = crawl_rules(recorded)
     rule = rules.new_rule()
     if rule is None:
         raise ConfigError(f"CRAWL={crawl.name} had RULE={rules.rule}, which is unknown here; report with its version")
-    moments = list(trace(rule, [site.id for site in log.sites], log.pulls, every))
-    earned = sum(reward for _, reward in log.pulls)
+    moments = list(trace(rule, [one.id for one in sites], pulls, every))
+    earned = sum(reward for _, reward in pulls)
     print(
         f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rules.rule}, "
-        f"ORDER={recorded.get('ORDER', 'bfs')}: {counted(len(log.pulls), 'page')}, "
+        f"ORDER={recorded.get('ORDER', 'bfs')}: {counted(len(pulls), 'page')}, "
         f"{_amount(earned)} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
     )
-    print(_table(log, moments[-len(log.sites) :]))
+    print(_table(sites, pulls, moments[-len(sites) :]))
     if worths:
         print(f"\nfactors by which features of {LEAST_PAGES} pages or more change the reward that is expected")
         print(_features(worths))
-    names: dict[Hashable, str] = {site.id: site.name for site in log.sites}
+    names: dict[Hashable, str] = {one.id: one.site for one in sites}
     if opts.out:
         _write(Path(opts.out), moments, names)
         print(f"{opts.out}: {len(moments)} {plural(len(moments), 'line')}")
@@ -126,44 +106,41 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         print(f"{opts.picture}: {len(names)} {plural(len(names), 'site')}")
 
 
-def _why_empty(log: PullLog) -> str:
-    missing = [f"{one.name} is not available ({sentence(one.availability)})" for one in log.sites if one.availability]
+def _why_empty(sites: Sequence[Any]) -> str:
+    missing = [f"{one.site} is not available ({sentence(one.availability)})" for one in sites if one.availability]
     if missing:
         return ", ".join(shortened_list(missing))
     return "it has just begun, or it is neither a harvest nor a topic crawl and has no PAGE_BUDGET"
 
 
-def _table(log: PullLog, last: Sequence[Moment]) -> str:
-    late: dict[int, list[float]] = {}
-    for number, reward in log.pulls:
+def _table(sites: Sequence[Any], pulls: Sequence[tuple[int, float]], last: Sequence[Moment]) -> str:
+    late: dict[Hashable, list[float]] = {}
+    for number, reward in pulls:
         late.setdefault(number, []).append(reward)
-    sites = {site.id: site for site in log.sites}
-    lines = [f"{'site':40} {'pages':>8} {'share':>6} {'found':>9} {'per page':>8} {'recent':>8} {'index':>9}"]
+    by_id = {one.id: one for one in sites}
+    rows = []
     for moment in sorted(last, key=lambda one: -one.own_pulls)[:MAX_SITES]:
-        assert isinstance(moment.arm, int)
-        site = sites[moment.arm]
-        recent = late.get(moment.arm, [])[-LATE:]
-        lines.append(
-            f"{site.name:40} {moment.own_pulls:>8,} {moment.own_pulls / len(log.pulls):>6.1%} "
-            f"{_amount(moment.earned):>9} {_mean(moment.earned, moment.own_pulls)} {_mean(sum(recent), len(recent))} "
-            f"{_index(moment.index)}" + _why_left(site)
+        its, recent = by_id[moment.arm], late.get(moment.arm, [])[-LATE:]
+        share, means = (
+            f"{moment.own_pulls / len(pulls):.1%}",
+            (_mean(moment.earned, moment.own_pulls), _mean(sum(recent), len(recent))),
         )
-    if len(last) > MAX_SITES:
-        lines.append(f"and {counted(len(last) - MAX_SITES, 'site')} with fewer pages; --out FILE.csv has all")
-    return "\n".join(lines)
+        rows.append(
+            (its.site, moment.own_pulls, share, _amount(moment.earned), *means, _index(moment.index), _why_left(its))
+        )
+    more = len(last) - len(rows)
+    return text_table(SITES, rows) + (
+        f"\nand {counted(more, 'site')} with fewer pages; --out FILE.csv has all" if more else ""
+    )
 
 
-def _why_left(site: LoggedSite) -> str:
-    """Return why a site is not chosen any more; "" if it may be.
-
-    >>> _why_left(LoggedSite(1, "http://a.test", "connection_refused"))
-    '  not available: connection refused'
-    """
-    if site.availability:
-        return f"  not available: {sentence(site.availability)}"
-    if site.has_work:
-        return ""
-    return "  read completely" + ("" if site.max_level is None else f" down to level {site.max_level}")
+def _why_left(its: Any) -> str | None:
+    """Return why the site of a row is not chosen any more; None if it may be."""
+    if its.availability:
+        return f"not available: {sentence(its.availability)}"
+    if its.has_work:
+        return None
+    return "read completely" + ("" if its.max_level is None else f" down to level {its.max_level}")
 
 
 def _features(worths: Sequence[FeatureWorth]) -> str:
@@ -187,14 +164,12 @@ def _amount(earned: float) -> str:
     return f"{earned:,.0f}" if earned.is_integer() else f"{earned:,.2f}"
 
 
-def _mean(earned: float, pulls: int) -> str:
-    return f"{earned / pulls:8.2f}" if pulls else f"{'-':>8}"
+def _mean(earned: float, pulls: int) -> str | None:
+    return f"{earned / pulls:.2f}" if pulls else None
 
 
-def _index(index: float | None) -> str:
-    if index is None or math.isinf(index):
-        return f"{'-' if index is None else 'due':>9}"
-    return f"{index:9.3f}"
+def _index(index: float | None) -> str | None:
+    return None if index is None else "due" if math.isinf(index) else f"{index:.3f}"
 
 
 def _panels(moments: Sequence[Moment], names: Mapping[Hashable, str]) -> dict[str, dict[str, list[Point]]]:

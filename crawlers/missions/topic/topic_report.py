@@ -49,7 +49,7 @@ class TopicPages(Report):
     )
     conditions = of_page("text", "level")
     missions = TOPIC
-    cursor_ranges = PLACES
+    cursor_kinds = PLACES
     order = "-similarity"
     empty = "A topic crawl compares each page that it reads with its topic; this one has not read any yet."
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, String, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, String, and_, func, literal, or_, select, true
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
@@ -110,8 +110,8 @@ def wanted_sites(connection: Connection, crawl_id: int, filters: Filters, most: 
 
 
 def sites_from(connection: Connection, crawl_id: int, filters: Filters, first: int) -> Sequence[int]:
-    """Return the numbers of these sites from *first* on, in order."""
-    wanted = is_wanted_site(crawl_id, filters) & (site.c.id >= first)
+    """Return the numbers of these sites from *first* on, any number of 64 bits, in order."""
+    wanted = is_wanted_site(crawl_id, filters) & (site.c.id >= literal(first))
     return connection.execute(select(site.c.id).where(wanted).order_by(site.c.id)).scalars().all()
 
 

@@ -10,11 +10,11 @@ import heapq
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from sqlalchemy import case, func, select, tuple_
+from sqlalchemy import case, func, literal, select, tuple_
 
 from crawlers.items import State
 from crawlers.reports.catalogue.conditions import is_wanted_site, sites_from
-from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, Report, Row, Step
+from crawlers.reports.catalogue.report import MOST, Report, Row, Step
 from crawlers.store.reading.url_counts import is_kind, states_of
 from crawlers.store.schema.tables import page, site
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
     from crawlers.reports.catalogue.conditions import Filters
-    from crawlers.reports.catalogue.report import Cursor, Ranges
+    from crawlers.reports.catalogue.report import Cursor, Kinds
 
 FIRST_STEP = 100  # rows: without filters, they fill what a person looks at
 ROWS_AT_ONCE = 1000
@@ -38,17 +38,16 @@ def walk(
     parts: Iterable[Part],
     key: Sequence[ColumnElement[int]],
     after: Cursor | None,
-    end: Cursor,
+    first_step: int,
     at_once: int = ROWS_AT_ONCE,
-    first_step: int = FIRST_STEP,
-) -> Iterator[tuple[Sequence[Any], Cursor]]:
-    """Yield the keys of each of *parts* in order, with the cursor behind them; and none at the end of each part.
+) -> Iterator[tuple[Cursor, Sequence[Any], Cursor]]:
+    """Yield the keys of each of *parts* in order, with the prefix of the part before and the cursor behind them.
 
-    The cursor of a part's end has *end* for a key, which is greater than all of them.
+    None are yielded at the end of each part, with a cursor that is greater than all of its keys.
     They are read from the index alone, so that no filter makes a step longer. Steps grow, so that who has little time
     does not wait for much more.
     """
-    place = tuple_(*key)
+    place, end = tuple_(*key), (MOST,) * len(key)
     size = min(first_step, at_once)
     for prefix, conditions in parts:
         here = None
@@ -62,17 +61,22 @@ def walk(
             found = connection.execute(further.limit(size)).all()
             if found:
                 here = tuple(found[-1])
-                yield found, (*prefix, *here)
+                yield prefix, found, (*prefix, *here)
             if len(found) < size:
                 break
             size = min(2 * size, at_once)
-        yield [], (*prefix, *end)
+        yield prefix, [], (*prefix, *end)
 
 
 class KeyedReport(Report):
-    """Rows of a table whose index begins with the site, by site and key; a cursor is both."""
+    """Rows of a table whose index begins with the site, by site and key; a cursor is both.
+
+    If several rows have one key, *further* numbers of the cursor tell them apart.
+    """
 
     key: ClassVar[tuple[ColumnElement[int], ...]]  # without the site
+    further: ClassVar[int] = 0
+    at_once: ClassVar[int] = ROWS_AT_ONCE  # keys of a step
 
     @abstractmethod
     def of_site(self, site_id: int, filters: Filters) -> Iterator[Part]:
@@ -82,27 +86,39 @@ class KeyedReport(Report):
     def statement(self) -> Select[Any]:
         """Return the query for the key and the values of rows, without the conditions of filters."""
 
+    def wanted(self, connection: Connection, crawl_id: int, filters: Filters) -> list[ColumnElement[bool]]:
+        """Return the conditions that rows of the statement must meet."""
+        return self.met(filters)
+
+    def with_keys(self, prefix: Cursor, keys: Sequence[Any]) -> ColumnElement[bool]:
+        """Return whether a row has one of these *keys* in the part of the index with a *prefix*."""
+        of_site: ColumnElement[bool] = self.key[-1].table.c.site_id == prefix[0]
+        return of_site & self.key[-1].in_([one[-1] for one in keys])
+
+    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        """Yield the rows of what the statement *found* in the part of the index with a *prefix*."""
+        for one in found:
+            yield Row(tuple(one[len(self.key) :]), self.place(prefix, one))
+
+    def place(self, prefix: Cursor, one: Any) -> Cursor:
+        """Return the place of a key: the beginning of the cursors of its rows."""
+        return (*prefix, *one[: len(self.key)])
+
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
+        end = (MOST,) * self.further  # after all rows of a key
+        place = None if after is None else after[: len(after) - self.further]
+        first = after if after is not None and self.further and after[len(after) - self.further :] != end else None
+        if place is not None and first is not None:  # this key may have further rows
+            place = (*place[:-1], place[-1] - 1)
         sites = sites_from(connection, crawl_id, filters, after[0] if after is not None else 0)
         parts = (part for site_id in sites for part in self.of_site(site_id, filters))
-        first_step = ROWS_AT_ONCE if filters.given else FIRST_STEP
-        rows = self.statement().where(*self.met(filters)).order_by(*self.key)
-        length = len(self.key)
-        end = tuple(one[-1] for one in self.cursor_ranges[-length:] if one is not None)
-        for keys, cursor in walk(connection, parts, self.key, after, end, first_step=first_step):
-            prefix, found = cursor[:-length], list[Any]()
-            if keys:
-                is_in = tuple_(*self.key).in_(keys) if length > 1 else self.key[0].in_([one[0] for one in keys])
-                of_site = self.site_id == prefix[0]
-                found += connection.execute(rows.where(of_site, is_in))
-            yield Step([Row(tuple(one[length:]), (*prefix, *one[:length])) for one in found], cursor)
+        first_step = self.at_once if filters.given else FIRST_STEP
+        wanted = self.statement().where(*self.wanted(connection, crawl_id, filters)).order_by(*self.key)
+        for prefix, keys, cursor in walk(connection, parts, self.key, place, first_step, self.at_once):
+            found = connection.execute(wanted.where(self.with_keys(prefix, keys))).all() if keys else []
+            rows = self.rows(connection, prefix, found, filters) if found else ()
+            yield Step([row for row in rows if first is None or row.cursor > first], (*cursor, *end))
         yield Step([], None)
-
-    @property
-    def site_id(self) -> ColumnElement[int]:
-        """The column with the site, in the table of the key."""
-        column: ColumnElement[int] = self.key[0].table.c.site_id
-        return column
 
 
 class Place(NamedTuple):
@@ -117,7 +133,7 @@ class Place(NamedTuple):
         return (-self.value, -self.number)
 
 
-PLACES: Ranges = (None, range(1 - 2**63, 1))  # the ranges of the numbers of a cursor
+PLACES: Kinds = (float, int)  # of the numbers of a cursor
 
 
 def place_of(cursor: Cursor) -> Place:
@@ -164,9 +180,7 @@ def in_order(rows: Sequence[Any], places: Sequence[Place], number: str) -> list[
     return [(place, by_number[place.number]) for place in places if place.number in by_number]
 
 
-PAGES_AT_ONCE = 1000
 HOLDERS_AT_ONCE = 100  # pages, of 70 links on average, whose targets are read one by one
-END = (2**31 - 1, 2**63 - 1)  # after every level and page of a state
 
 
 class Position(NamedTuple):
@@ -176,9 +190,6 @@ class Position(NamedTuple):
     state: int
     level: int
     page_id: int
-
-
-POSITIONS = (NUMBERS, range(2**15), range(-1, 2**31), PAGE_NUMBERS)  # the ranges of their numbers
 
 
 class SearchPlace(NamedTuple):
@@ -192,18 +203,47 @@ class SearchPlace(NamedTuple):
     level: int | None
 
 
-def search_place(
-    connection: Connection, crawl_id: int, filters: Filters, states: Sequence[State], position: Position
-) -> SearchPlace:
-    """Return how far a walk through the pages of a crawl in some *states* has come at *position*."""
-    walked = _walked(states, filters)
-    is_end = position[1:] == (walked[-1], *END)
-    is_level = not is_end and position.level >= 0 and len(walked) == 1
-    last = position.site_id if is_end or is_level else position.site_id - 1
-    is_passed = case((site.c.id <= last, 1))
-    statement = select(func.count(is_passed), func.count()).where(is_wanted_site(crawl_id, filters))
-    number, sites = connection.execute(statement).one()
-    return SearchPlace(number, sites, position.level if is_level else None)
+class PageReport(KeyedReport):
+    """Pages by site, state and level; or rows about what is on them.
+
+    A cursor is the `Position` of the page, and that of the row on it if a page may have several.
+    """
+
+    states: ClassVar[Sequence[State]] = tuple(State)
+    where: ClassVar[Sequence[ColumnElement[bool]]] = ()  # what the pages have in common besides their states
+    scope = frozenset({"site", "level", "since", "until"})  # the times are those of the request
+    key = (page.c.level, page.c.id)
+    cursor_kinds = (int,) * len(Position._fields)
+
+    def of_site(self, site_id: int, filters: Filters) -> Iterator[Part]:
+        of_level = [page.c.level == filters.level] if filters.level is not None else []
+        for state in _walked(self.states, filters):
+            yield (site_id, int(state)), [page.c.site_id == site_id, page.c.state == int(state), *of_level]
+
+    def statement(self) -> Select[Any]:
+        return select(*self.key, *self.values).where(*self.where)
+
+    def wanted(self, connection: Connection, crawl_id: int, filters: Filters) -> list[ColumnElement[bool]]:
+        conditions = self.met(filters)
+        if filters.since is not None:
+            conditions.append(page.c.fetched_at >= filters.since)
+        if filters.until is not None:
+            conditions.append(page.c.fetched_at < filters.until)
+        return [*conditions, is_kind(filters.state)] if filters.state is not None else conditions
+
+    def with_keys(self, prefix: Cursor, keys: Sequence[Any]) -> ColumnElement[bool]:
+        return page.c.id.in_([number for _, number in keys])  # with its site, SQLite would read the whole site
+
+    def search_place(self, connection: Connection, crawl_id: int, filters: Filters, position: Position) -> SearchPlace:
+        """Return how far a walk through the pages of a crawl has come at *position*."""
+        walked = _walked(self.states, filters)
+        is_end = position[1:] == (walked[-1], MOST, MOST)
+        is_level = not is_end and position.level >= 0 and len(walked) == 1
+        last = position.site_id if is_end or is_level else position.site_id - 1
+        is_passed = case((site.c.id <= literal(last), 1))
+        statement = select(func.count(is_passed), func.count()).where(is_wanted_site(crawl_id, filters))
+        number, sites = connection.execute(statement).one()
+        return SearchPlace(number, sites, position.level if is_level else None)
 
 
 def _walked(states: Sequence[State], filters: Filters) -> list[State]:
@@ -212,96 +252,9 @@ def _walked(states: Sequence[State], filters: Filters) -> list[State]:
     return sorted(state for state in states if state in wanted)
 
 
-# Pages with the wanted columns behind site_id, state, level and id; and the position after which the walk goes on, None
-# at its end.
-PageStep = tuple["Sequence[Any]", Position | None]
-
-
-def page_steps(
-    connection: Connection,
-    crawl_id: int,
-    filters: Filters,
-    after: Position | None,
-    columns: Sequence[ColumnElement[Any]],
-    conditions: Sequence[ColumnElement[bool]] = (),
-    states: Sequence[State] = tuple(State),
-    at_once: int = PAGES_AT_ONCE,
-) -> Iterator[PageStep]:
-    """Yield the pages of a crawl that are in some of the *states* and meet the filters and the *conditions*.
-
-    They begin after *after*; the last step has no position. Obeys the filters `site`, `state`, `level`, `since` and
-    `until`, which are about the time of the request.
-    """
-    pages = select(page.c.site_id, page.c.state, page.c.level, page.c.id, *columns).where(*conditions, *_times(filters))
-    if filters.state is not None:
-        pages = pages.where(is_kind(filters.state))
-    of_level = [page.c.level == filters.level] if filters.level is not None else []
-    parts = (
-        ((site_id, int(state)), [page.c.site_id == site_id, page.c.state == int(state), *of_level])
-        for site_id in sites_from(connection, crawl_id, filters, 0 if after is None else after.site_id)
-        for state in _walked(states, filters)
-    )
-    first_step = at_once if filters.given else FIRST_STEP
-    for keys, cursor in walk(connection, parts, (page.c.level, page.c.id), after, END, at_once, first_step):
-        wanted = pages.where(page.c.id.in_([number for _, number in keys])).order_by(page.c.level, page.c.id)
-        yield connection.execute(wanted).all() if keys else [], Position(*cursor)
-    yield [], None
-
-
-def _times(filters: Filters) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if filters.since is not None:
-        conditions.append(page.c.fetched_at >= filters.since)
-    if filters.until is not None:
-        conditions.append(page.c.fetched_at < filters.until)
-    return conditions
-
-
-class PageReport(Report):
-    """Pages by site, state and level; or rows about what is on them.
-
-    A cursor is the place of the page, and that of the row on it if a page may have several.
-    """
-
-    states = tuple(State)
-    where: ClassVar[Sequence[ColumnElement[bool]]] = ()  # what the pages have in common besides their states
-    scope = frozenset({"site", "level", "since", "until"})
-    cursor_ranges: ClassVar[Ranges] = POSITIONS
-    at_once: ClassVar[int] = PAGES_AT_ONCE
-
-    def pages(
-        self, connection: Connection, crawl_id: int, filters: Filters, after: Position | None
-    ) -> Iterator[PageStep]:
-        """Yield the pages after *after*."""
-        conditions = [*self.where, *self.met(filters)]
-        return page_steps(connection, crawl_id, filters, after, self.values, conditions, self.states, self.at_once)
-
-    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
-        """Yield the rows of some *pages*."""
-        for one in pages:
-            yield Row(tuple(one[len(POSITIONS) :]), place_of_page(one))
-
-    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        length = len(POSITIONS)
-        end = tuple(one[-1] for one in self.cursor_ranges[length:] if one is not None)  # after all rows of a page
-        place = Position(*after[:length]) if after is not None else None
-        first = after if after is not None and after[length:] != end else None
-        if place is not None and first is not None:  # this page may have further rows
-            place = place._replace(page_id=place.page_id - 1)
-        for pages, position in self.pages(connection, crawl_id, filters, place):
-            rows = self.rows(connection, pages, filters) if pages else ()
-            found = [row for row in rows if first is None or row.cursor > first]
-            yield Step(found, (*position, *end) if position is not None else None)
-
-
-def place_of_page(one: Any) -> Position:
-    """Return the place of a row of a `PageStep`."""
-    return Position(*one[: len(POSITIONS)])
-
-
 def link_key(cursor: Cursor) -> tuple[int, ...]:
     """Return the key of the link whose row has that *cursor*: the number of its page comes first."""
-    return cursor[len(POSITIONS) - 1 :]
+    return cursor[len(Position._fields) - 1 :]
 
 
 def on_pages(connection: Connection, links: Select[Any], pages: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

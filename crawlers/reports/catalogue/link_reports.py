@@ -12,9 +12,9 @@ from sqlalchemy import case, func, literal, select
 from crawlers.items import REDIRECT, State
 from crawlers.reasons import Reason, is_about
 from crawlers.reports.catalogue.conditions import MAX_CHARS, equal, in_text, is_host, is_wanted_page, of_reason
-from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, POSITIONS, PageReport, on_pages, place_of_page
+from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, PageReport, on_pages
 from crawlers.reports.catalogue.page_reports import LEVEL
-from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, Column, ComputedReport, Group, Kind, Related, Row
+from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.reports.histories.history import N_
 from crawlers.store.reading.link_removal import bad_link_key
 from crawlers.store.reading.redirect_chains import broken_ends_of, problems_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
     from crawlers.reports.catalogue.conditions import Filters
-    from crawlers.reports.catalogue.report import Cells
+    from crawlers.reports.catalogue.report import Cells, Cursor
 
 PAGE = Column("page", "Page", Kind.URL, page.c.url, "that holds the link")
 ANCHOR = Column("anchor", "Text", about="of the link")
@@ -89,11 +89,11 @@ class InternalLinks(_LinksOnPages):
         "host": lambda host: page.c.site_id.in_(select(site.c.id).where(is_host(site.c.site, host))),
         "status": equal(page.c.status),
     }
-    cursor_ranges = (*POSITIONS, PAGE_NUMBERS)  # of the page, target
+    cursor_kinds, further = (int,) * 5, 1  # target
     at_once = HOLDERS_AT_ONCE
     link_kind = "internal"
 
-    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
+    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
         is_text = (link_anchor.c.source_id == link.c.source_id) & (link_anchor.c.target_id == link.c.target_id)
         of_target = (page.c.url, link_anchor.c.anchor, link.c["count"], URL_KIND, page.c.status, page.c.level)
         statement = (
@@ -102,9 +102,9 @@ class InternalLinks(_LinksOnPages):
             .outerjoin(link_anchor, is_text)
             .order_by(link.c.source_id, link.c.target_id)
         )
-        for holder, one in on_pages(connection, self.links(statement, pages, filters), pages):
+        for holder, one in on_pages(connection, self.links(statement, found, filters), found):
             _, target_id, url, anchor, links, *about = one
-            yield Row((holder.url, url, anchor, links, holder.level, *about), (*place_of_page(holder), target_id))
+            yield Row((holder.url, url, anchor, links, holder.level, *about), (*self.place(prefix, holder), target_id))
 
 
 class ExternalLinks(_LinksOnPages):
@@ -133,14 +133,14 @@ class ExternalLinks(_LinksOnPages):
         "anchor": in_text(link_context.c.anchor),
     }
     scope = PageReport.scope | {"status"}
-    cursor_ranges = (*POSITIONS, KEYS, KEYS)  # of the page in the walk, URL, context
+    cursor_kinds, further = (int,) * 6, 2  # URL, context
     states = (State.DONE, State.REFUSED)
     link_kind = "external"
 
     def met(self, filters: Filters) -> list[Any]:
         return [] if filters.status is None else [page.c.status == filters.status]
 
-    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
+    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
         place = case((link_context.c.tag == REDIRECT, literal(REDIRECT)), else_=link_context.c.position)
         key = (external_link.c.page_id, external_link.c.url_id, external_link.c.context_id)
         statement = (
@@ -151,11 +151,11 @@ class ExternalLinks(_LinksOnPages):
             .join(link_context, link_context.c.id == external_link.c.context_id)
             .order_by(*key)
         )
-        for holder, one in on_pages(connection, self.links(statement, pages, filters), pages):
+        for holder, one in on_pages(connection, self.links(statement, found, filters), found):
             _, url_id, context_id, url, name, *about = one
             of_page = (holder.url, holder.level, holder.status, holder.fetched_at)
             cells = (url, urlsplit(name).hostname, *about, *of_page)
-            yield Row(cells, (*place_of_page(holder), url_id, context_id))
+            yield Row(cells, (*self.place(prefix, holder), url_id, context_id))
 
 
 class ExternalHosts(ComputedReport):
@@ -225,11 +225,11 @@ class BrokenLinks(_LinksOnPages):
         LEVEL,
     )
     scope = frozenset({"site", "text", "level", "status", "reason"})
-    cursor_ranges = (*POSITIONS, range(3), PAGE_NUMBERS)  # of the page, links or bad links, target or place
+    cursor_kinds, further = (int,) * 6, 2  # links or bad links, target or place
     at_once = HOLDERS_AT_ONCE
 
-    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
-        page_ids = [one.id for one in pages]
+    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        page_ids = [one.id for one in found]
         links = list(streamed(connection, _HELD, ids=page_ids))
         ends = broken_ends_of(connection, {target for _, target, _ in links})
         held: dict[int, list[tuple[int, int]]] = {}
@@ -243,8 +243,8 @@ class BrokenLinks(_LinksOnPages):
         is_broken = bad_link.c.page_id.in_(page_ids) & ~has_reason(bad_link.c.reason, [Reason.OTHER_SCHEME])
         for one in connection.execute(select(bad_link).where(is_broken)):
             bad.setdefault(one.page_id, []).append(one)
-        for holder in pages:
-            place, on_page = place_of_page(holder), (holder.url, holder.level)
+        for holder in found:
+            place, on_page = self.place(prefix, holder), (holder.url, holder.level)
             rows = [
                 Row((*problems[target], texts.get((holder.id, target)), count, *on_page), (*place, 0, target))
                 for target, count in held.get(holder.id, ())
@@ -290,13 +290,13 @@ class BadLinks(_LinksOnPages):
         "anchor": in_text(bad_link.c.anchor),
         "reason": of_reason(bad_link.c.reason),
     }
-    cursor_ranges = (*POSITIONS, KEYS)  # of the page, key of the link
+    cursor_kinds, further = (int,) * 5, 1  # key of the link
     link_kind = "bad"
 
-    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
+    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
         columns = (bad_link.c.raw, bad_link.c.reason, bad_link.c.anchor, bad_link.c["count"])
-        found = on_pages(connection, self.links(select(bad_link.c.page_id, *columns), pages, filters), pages)
-        for holder, links in groupby(found, key=itemgetter(0)):
+        statement = self.links(select(bad_link.c.page_id, *columns), found, filters)
+        for holder, links in groupby(on_pages(connection, statement, found), key=itemgetter(0)):
             rows = [(bad_link_key(raw, reason), raw, reason, *about) for _, (_, raw, reason, *about) in links]
             for key, *cells in sorted(rows):
-                yield Row((*cells, holder.url, holder.level), (*place_of_page(holder), key))
+                yield Row((*cells, holder.url, holder.level), (*self.place(prefix, holder), key))

@@ -19,7 +19,7 @@ from crawlers.reports.catalogue.conditions import (
     of_page,
     of_reason,
 )
-from crawlers.reports.catalogue.index_walk import PageReport, page_steps, place_of_page
+from crawlers.reports.catalogue.index_walk import PageReport
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.reports.crawl_overview import guesses_in
 from crawlers.store.reading.redirect_chains import redirect_cells
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
     from crawlers.files.csv_tables import Value
-    from crawlers.reports.catalogue.index_walk import PageStep, Position
-    from crawlers.reports.catalogue.report import Cells
+    from crawlers.reports.catalogue.report import Cells, Cursor
 
 URL = Column("url", "URL", Kind.URL, page.c.url)
 STATE = Column("state", "State", Kind.STATE, URL_KIND, "what became of it: see the states of the table page")
@@ -69,13 +68,11 @@ class Pages(PageReport):
     conditions = of_page("text", "status") | {"reason": of_reason(page.c.reason)}
     scope = PageReport.scope | {"state"}
 
-    def pages(
-        self, connection: Connection, crawl_id: int, filters: Filters, after: Position | None
-    ) -> Iterator[PageStep]:
-        conditions = self.met(filters)
+    def wanted(self, connection: Connection, crawl_id: int, filters: Filters) -> list[ColumnElement[bool]]:
+        conditions = super().wanted(connection, crawl_id, filters)
         if filters.state is not None and (guesses := guesses_in(connection, crawl_id)):  # which no sum counts
             conditions += [site.c.id == page.c.site_id, ~is_vain_guess(guesses)]
-        return page_steps(connection, crawl_id, filters, after, self.values, conditions)
+        return conditions
 
 
 class LinkedPages(PageReport):
@@ -144,9 +141,9 @@ class Redirects(LinkedPages):
     def values(self) -> list[Any]:
         return [page.c.url, page.c.status]
 
-    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
-        for one, cells in zip(pages, redirect_cells(connection, pages), strict=True):
-            yield Row(cells, place_of_page(one))
+    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        for one, cells in zip(found, redirect_cells(connection, found), strict=True):
+            yield Row(cells, self.place(prefix, one))
 
 
 class TopPages(ComputedReport):

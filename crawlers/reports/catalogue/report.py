@@ -10,7 +10,6 @@ What a table is: columns with names, kinds and meanings. Terminals, files, pages
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from enum import Enum
 from itertools import islice
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
     from crawlers.files.csv_tables import Value
-    from crawlers.items import State
     from crawlers.reports.catalogue.conditions import Condition, Filters
 
 Cells = tuple["Value", ...]
@@ -66,10 +64,8 @@ class Column(NamedTuple):
 
 Line = TypeVar("Line", bound=Cells)
 Cursor = tuple[Any, ...]  # of whole numbers, or of values by which rows are sorted
-Ranges = tuple[range | None, ...]  # of the numbers of a cursor; None: any finite value
-NUMBERS = range(2**31 - 1)  # of sites and alarms; reports also ask for the one after a number
-PAGE_NUMBERS = range(2**63)
-KEYS = range(-(2**63), 2**63)
+Kinds = tuple[type[int] | type[float], ...]  # of the numbers of a cursor
+MOST = 2**63 - 1  # the greatest number of a database
 MAX_CURSOR = 200  # characters
 MOST_ROWS = 100_000  # that are computed or sorted at once: 50 MB of texts
 
@@ -129,8 +125,7 @@ class Report(ABC):
     columns: ClassVar[tuple[Column, ...]]
     conditions: ClassVar[Mapping[str, Condition]] = {}  # of filters, by their names
     scope: ClassVar[frozenset[str]] = frozenset({"site"})  # further filters that it obeys
-    cursor_ranges: ClassVar[Ranges]  # of the numbers of a cursor: beyond them, PostgreSQL has no such values
-    states: ClassVar[Sequence[State]] = ()  # of the pages that it walks through, see `PageReport`; empty: it does not
+    cursor_kinds: ClassVar[Kinds] = (int,)  # kinds of the numbers of its cursors
     link_kind: ClassVar[str] = ""  # external, internal or bad: of its rows, links that may be deleted
     missions: ClassVar[frozenset[str]] = frozenset()  # whose crawls it is about; empty: all of them
     most: ClassVar[int] = MOST_ROWS  # of its rows that are computed or sorted together
@@ -184,8 +179,6 @@ class Report(ABC):
 
 class ComputedReport(Report):
     """A report that is read as a whole; its cursor is the place of a row."""
-
-    cursor_ranges = (NUMBERS,)
 
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
         """Yield the rows, the most important ones first; no more are read than the report may have."""
@@ -291,22 +284,19 @@ def cursor_text(cursor: Cursor) -> str:
     return "_".join(map(str, cursor))
 
 
-def parsed_cursor(text: str, ranges: Ranges) -> Cursor | None:
-    """Return the cursor that *text* stands for, or None if it stands for none with a number in each of *ranges*.
+def parsed_cursor(text: str, kinds: Kinds) -> Cursor | None:
+    """Return the cursor that *text* stands for, or None if it stands for none with numbers of these *kinds*.
 
-    >>> parsed_cursor("3_-1", (range(10), range(-5, 1))), parsed_cursor("0.5_-1", (None, range(-5, 1)))
+    >>> parsed_cursor("3_-1", (int, int)), parsed_cursor("0.5_-1", (float, int))
     ((3, -1), (0.5, -1))
-    >>> [parsed_cursor(text, (range(10),)) for text in ("x", "10", "2.0", "1_2")]
+    >>> [parsed_cursor(text, (int,)) for text in ("x", "9223372036854775808", "2.0", "1_2")]
     [None, None, None, None]
     """
     numbers = text.split("_")
-    if len(numbers) != len(ranges) or len(text) > MAX_CURSOR:
+    if len(numbers) != len(kinds) or len(text) > MAX_CURSOR:
         return None
     try:
-        cursor = tuple(float(one) if known is None else int(one) for one, known in zip(numbers, ranges, strict=True))
+        cursor = tuple(kind(one) for kind, one in zip(kinds, numbers, strict=True))
     except ValueError:
         return None
-    is_known = (
-        math.isfinite(one) if known is None else one in known for one, known in zip(cursor, ranges, strict=True)
-    )
-    return cursor if all(is_known) else None
+    return cursor if all(-MOST <= one <= MOST for one in cursor) else None

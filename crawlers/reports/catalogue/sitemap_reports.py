@@ -22,7 +22,7 @@ from crawlers.reports.catalogue.page_reports import (
     links_to,
 )
 from crawlers.reports.catalogue.page_reports import URL as PAGE_URL
-from crawlers.reports.catalogue.report import KEYS, NUMBERS, PAGE_NUMBERS, Column, Group, Kind, Related
+from crawlers.reports.catalogue.report import Column, Group, Kind, Related
 from crawlers.store.reading.url_counts import URL_KIND
 from crawlers.store.schema.tables import SitemapState, page, site, sitemap, sitemap_url
 
@@ -82,7 +82,7 @@ class Sitemaps(KeyedReport):
         "reason": of_reason(sitemap.c.reason),
         "status": equal(sitemap.c.status),
     }
-    cursor_ranges = (NUMBERS, range(2**31), KEYS)  # site, number, key
+    cursor_kinds = (int, int, int)  # site, number, key
     missions = MISSIONS
     empty = _EMPTY
 
@@ -104,7 +104,7 @@ class _ListedUrls(KeyedReport):
 
     group = Group.SITEMAPS
     conditions: ClassVar = {"text": in_text(sitemap_url.c.url)}
-    cursor_ranges = (NUMBERS, PAGE_NUMBERS)  # site, key
+    cursor_kinds = (int, int)  # site, key
     missions = MISSIONS
     empty = _NOTHING_TO_COMPARE
 

@@ -29,11 +29,10 @@ from crawlers.reports.histories.history import (
 )
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.reading.crawls import RUNNING
-from crawlers.store.reading.queries import listing_of
 from crawlers.store.reading.result_folders import recorded_folder, successor
 from crawlers.store.reading.url_counts import kind_of
 from crawlers.store.schema.score_tables import link_change, page_change
-from crawlers.store.schema.tables import bad_link, external_link, link, site, worker
+from crawlers.store.schema.tables import bad_link, external_link, link, site, sitemap, sitemap_url, worker
 from crawlers.store.schema.tables import crawl as stored_crawl
 
 if TYPE_CHECKING:
@@ -175,10 +174,15 @@ def _link(row: Any, target: Url) -> Said:
 
 def sitemap_events(connection: Connection, site_id: int, key: int) -> list[Fact]:
     """Return the first sitemap of a site that lists the page *key*; nothing if none does."""
-    found = listing_of(connection, site_id, key)
+    is_its = (sitemap.c.site_id == sitemap_url.c.site_id) & (sitemap.c.key == sitemap_url.c.sitemap_key)
+    found = connection.execute(
+        select(sitemap.c.url, sitemap_url.c.modified_at, sitemap.c.read_at)
+        .join(sitemap, is_its)
+        .where(sitemap_url.c.site_id == site_id, sitemap_url.c.key == key)
+    ).one_or_none()
     if found is None or found.read_at is None:
         return []
     further = (
         [] if found.modified_at is None else [said("last change, as listed: %(at)s", at=Moment(found.modified_at))]
     )
-    return [event(found.read_at, Topic.FOUND, "listed in the sitemap %(sitemap)s", further, sitemap=Url(found.sitemap))]
+    return [event(found.read_at, Topic.FOUND, "listed in the sitemap %(sitemap)s", further, sitemap=Url(found.url))]

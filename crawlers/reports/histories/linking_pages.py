@@ -13,8 +13,8 @@ from sqlalchemy import select
 
 from crawlers.items import REDIRECT, State
 from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.index_walk import Position, page_steps, search_place
-from crawlers.reports.catalogue.report import Row, Step
+from crawlers.reports.catalogue.index_walk import PageReport, Position
+from crawlers.reports.catalogue.report import Row
 from crawlers.reports.histories.history import (
     N_,
     SHOWN,
@@ -43,12 +43,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.reports.catalogue.index_walk import SearchPlace
+    from crawlers.reports.catalogue.report import Cursor
     from crawlers.reports.histories.history import Part, Subject
     from crawlers.store.database import Database
-
-# Others have no links. A page that was read may wait again.
-_WITH_LINKS = (State.WAITING, State.DONE, State.MOVED, State.REFUSED)
 
 
 class Holder(NamedTuple):
@@ -62,14 +59,34 @@ class Holder(NamedTuple):
     read_at: float | None
 
 
-def linking_steps(
-    connection: Connection, crawl_id: int, subject: Subject, after: Position | None = None
-) -> Iterator[Step]:
-    """Yield rows whose cells are a `Holder`, in the order of their pages; each step ends with a whole page."""
-    columns = (page.c.url, page.c.fetched_at, page.c.moved_to)
-    was_read = (page.c.fetched_at.is_not(None),)
-    for pages, position in page_steps(connection, crawl_id, Filters(), after, columns, was_read, _WITH_LINKS):
-        yield Step(list(_rows(connection, subject, pages)), position)
+class LinkingPages(PageReport):
+    """The pages that link to a *subject*: the cells of a row are a `Holder`; each step ends with a whole page."""
+
+    states = (State.WAITING, State.DONE, State.MOVED, State.REFUSED)  # others have no links; a read page may wait again
+    where = (page.c.fetched_at.is_not(None),)
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+
+    @property
+    def values(self) -> list[Any]:
+        return [page.c.url, page.c.fetched_at, page.c.moved_to]
+
+    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        subject, page_ids = self._subject, [one.id for one in found]
+        if subject.page_ids:
+            links = _internal(connection, subject.page_ids, page_ids)
+        elif subject.external_id is not None:
+            links = _external(connection, subject.external_id, page_ids)
+        else:
+            links = _bad(connection, subject.raw or "", page_ids)
+        for one in found:
+            contexts = list(links.get(one.id, ()))
+            if one.moved_to in subject.page_ids:
+                contexts.append((0, "", REDIRECT))
+            for number, anchor, position in contexts:
+                holder = Holder(one.url, one.level, number, anchor, position, one.fetched_at)
+                yield Row(holder, self.place(prefix, one))
 
 
 def linking_facts(database: Database, crawl_id: int, subject: Subject, is_over: Callable[[], bool]) -> list[Fact]:
@@ -85,7 +102,8 @@ def linking_facts(database: Database, crawl_id: int, subject: Subject, is_over: 
     pages: set[int] = set()
     links = 0
     with database.read() as connection:
-        for step in linking_steps(connection, crawl_id, subject):
+        report, everything = LinkingPages(subject), Filters()
+        for step in report.steps(connection, crawl_id, everything, None):
             for row in step.rows:
                 one = cast("Holder", row.cells)
                 if one.position == REDIRECT:
@@ -98,7 +116,9 @@ def linking_facts(database: Database, crawl_id: int, subject: Subject, is_over: 
             redirects = heapq.nsmallest(SHOWN, redirects, key=lambda one: (one.level, one.url))
             if is_over():
                 break
-        place = linking_place(connection, crawl_id, Position(*step.cursor)) if step.cursor is not None else None
+        place = None
+        if step.cursor is not None:
+            place = report.search_place(connection, crawl_id, everything, Position(*step.cursor))
     if subject.raw is not None and not links and place is None:
         return []
     facts = [Fact(Topic.LINKS, _linked(first, links, len(pages)))]
@@ -128,36 +148,11 @@ def _linked(first: Sequence[Holder], links: int, pages: int) -> Said:
     return said("linked to %(times)s from %(pages)s: %(urls)s", **counts, urls=Urls(urls, pages))
 
 
-def linking_place(connection: Connection, crawl_id: int, cursor: Position) -> SearchPlace:
-    """Return how far a search has come at *cursor*."""
-    return search_place(connection, crawl_id, Filters(), _WITH_LINKS, cursor)
-
-
 def _holder(one: Holder) -> Said:
     parts: dict[str, Part] = {"url": Url(one.url), "text": one.anchor, "place": Said(one.position, {})}
     with_text = N_('as "%(text)s" in %(place)s on %(url)s') if one.position else N_('as "%(text)s" on %(url)s')
     without = N_("in %(place)s on %(url)s") if one.position else N_("on %(url)s")
     return said(with_text if one.anchor else without, **parts)
-
-
-def _rows(connection: Connection, subject: Subject, pages: Sequence[Any]) -> Iterator[Row]:
-    page_ids = [one.id for one in pages]
-    if not page_ids:
-        return
-    if subject.page_ids:
-        found = _internal(connection, subject.page_ids, page_ids)
-    elif subject.external_id is not None:
-        found = _external(connection, subject.external_id, page_ids)
-    else:
-        found = _bad(connection, subject.raw or "", page_ids)
-    targets = set(subject.page_ids)
-    for one in pages:
-        place = (one.site_id, one.state, one.level, one.id)
-        contexts = list(found.get(one.id, ()))
-        if one.moved_to in targets:
-            contexts.append((0, "", REDIRECT))
-        for links, anchor, position in contexts:
-            yield Row(Holder(one.url, one.level, links, anchor, position, one.fetched_at), place)
 
 
 _Contexts = dict[int, list[tuple[int, str, str]]]  # (links, text, place) by page

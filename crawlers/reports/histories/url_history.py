@@ -11,6 +11,7 @@ from crawlers.errors import BadUrl
 from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.reasons import ROBOTS, Reason, code_of
+from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.histories.change_history import change_events, kept_facts, sitemap_events
 from crawlers.reports.histories.decisions import decision_events, remedies, robots_lines, waiting_facts
 from crawlers.reports.histories.history import (
@@ -34,7 +35,7 @@ from crawlers.reports.histories.history import (
     said,
     url_of,
 )
-from crawlers.reports.histories.linking_pages import link_texts, linking_steps
+from crawlers.reports.histories.linking_pages import LinkingPages, link_texts
 from crawlers.reports.histories.score_history import score_facts
 from crawlers.store.reading.link_removal import deleted_links
 from crawlers.store.reading.queries import addresses_of
@@ -364,7 +365,7 @@ def _external(
     row = _external_row(connection, target)
     if row is None:
         return None
-    steps = linking_steps(connection, crawl.id, Subject(external_id=row.id))
+    steps = LinkingPages(Subject(external_id=row.id)).steps(connection, crawl.id, Filters(), None)
     if not any(step.rows or is_over() for step in steps):
         return None
     facts = [

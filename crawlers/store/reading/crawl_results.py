@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
 
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
 
 STOPPED_BY_USER = (Reason.SHUTDOWN, Reason.STOP_FILE)  # the first one by a signal or a command
-
-
-class CrawlEnd(NamedTuple):
-    """How the latest run of a crawl ended."""
-
-    state: str  # running, interrupted, finished
-    reason: str
-    control: str | None = None  # what its workers were asked for
 
 
 class SiteResult(NamedTuple):
@@ -55,7 +47,7 @@ class Ending(NamedTuple):
 class CrawlResults(NamedTuple):
     """The results of a crawl."""
 
-    end: CrawlEnd
+    end: Any  # see `crawl_end`
     sites: Sequence[SiteResult]  # included in the latest run, by name
     endings: Counter[Ending]  # of the URLs that are not pages
     examples: dict[Ending, str]  # one URL of each
@@ -64,10 +56,11 @@ class CrawlResults(NamedTuple):
     has_requested: bool  # whether the workers of the latest run have stored the result of any request
 
 
-def crawl_end(connection: Connection, crawl_id: int) -> CrawlEnd:
-    """Return how the latest run of a crawl ended."""
-    row = connection.execute(select(crawl.c.state, crawl.c.reason, crawl.c.control).where(crawl.c.id == crawl_id)).one()
-    return CrawlEnd(row.state, row.reason or "", row.control)
+def crawl_end(connection: Connection, crawl_id: int) -> Any:
+    """Return how the latest run of a crawl ended: its `state`, the `reason`, and the `control` of its workers."""
+    return connection.execute(
+        select(crawl.c.state, crawl.c.reason, crawl.c.control).where(crawl.c.id == crawl_id)
+    ).one()
 
 
 def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()) -> CrawlResults:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, exists, func, select, text
 
@@ -218,19 +218,11 @@ MOST_CRAWLS = 50  # the latest ones
 SAMPLED_SITES = 1_000  # of a crawl of more sites, to see whether another one has them too
 
 
-class RelatedCrawl(NamedTuple):
-    """Another crawl, and how many of the first `SAMPLED_SITES` sites of the given one it has, too."""
+def related_crawls(database: Database, crawl_id: int) -> Sequence[Any]:
+    """Return the latest other crawls: those with most sites in common first, then the latest. Raises `StoreError`.
 
-    id: int
-    name: str
-    mission: str
-    state: str
-    started_at: float  # seconds since 1970
-    shared_sites: int
-
-
-def related_crawls(database: Database, crawl_id: int) -> list[RelatedCrawl]:
-    """Return the latest other crawls: those with most sites in common first, then the latest. Raises `StoreError`."""
+    Each row has `id`, `name`, `started_at`, and `shared_sites`: how many of the first `SAMPLED_SITES` it has, too.
+    """
     sample = (
         select(site.c.site).where(site.c.crawl_id == crawl_id).order_by(site.c.site).limit(SAMPLED_SITES).subquery()
     )
@@ -242,13 +234,10 @@ def related_crawls(database: Database, crawl_id: int) -> list[RelatedCrawl]:
         .group_by(site.c.crawl_id)
         .subquery()
     )
-    number = func.coalesce(shared.c.sites, 0)
-    statement = (
-        select(latest.c.id, latest.c.name, latest.c.mission, latest.c.state, latest.c.started_at, number)
-        .outerjoin(shared, shared.c.crawl_id == latest.c.id)
-        .order_by(number.desc(), latest.c.id.desc())
-    )
-    return [RelatedCrawl(*row) for row in database.rows(statement)]
+    number = func.coalesce(shared.c.sites, 0).label("shared_sites")
+    related = select(latest.c.id, latest.c.name, latest.c.started_at, number)
+    related = related.outerjoin(shared, shared.c.crawl_id == latest.c.id)
+    return database.rows(related.order_by(number.desc(), latest.c.id.desc()))
 
 
 def limits_of(
@@ -274,23 +263,3 @@ def sitemaps_of(database: Database, site_ids: Sequence[int]) -> dict[int, list[S
     for row in database.rows(of_sites.order_by(sitemap.c.site_id, sitemap.c.number)):
         found.setdefault(row.site_id, []).append(SitemapRow(*row))
     return found
-
-
-class Listing(NamedTuple):
-    """A sitemap that lists a URL."""
-
-    sitemap: str  # its URL
-    url: str  # as it is listed
-    modified_at: float | None  # seconds since 1970
-    read_at: float | None  # likewise
-
-
-def listing_of(connection: Connection, site_id: int, key: int) -> Listing | None:
-    """Return the first sitemap of a site that lists the page *key*; None if none does."""
-    is_its = (sitemap.c.site_id == sitemap_url.c.site_id) & (sitemap.c.key == sitemap_url.c.sitemap_key)
-    row = connection.execute(
-        select(sitemap.c.url, sitemap_url.c.url, sitemap_url.c.modified_at, sitemap.c.read_at)
-        .join(sitemap, is_its)
-        .where(sitemap_url.c.site_id == site_id, sitemap_url.c.key == key)
-    ).one_or_none()
-    return None if row is None else Listing(*row)

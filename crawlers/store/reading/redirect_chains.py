@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
@@ -43,84 +43,45 @@ def final_target(page_id: int, moved: Mapping[int, int]) -> int | None:
     return page_id
 
 
-class Hop(NamedTuple):
-    """A URL in a chain of redirects."""
-
-    url: str
-    status: int | None
-    state: int
-    moved_to: int | None
-    reason: str | None
-
-
-class Chain(NamedTuple):
-    """The URLs of a chain of redirects in order, the status of the last one, and what is wrong with it."""
-
-    urls: list[str]
-    final_status: int | None  # None: it was not requested
-    problem: str | None
-
-
-def chain_of(page_id: int, known: Mapping[int, Hop], outward: Mapping[int, str]) -> Chain:
-    """Return the chain that begins at *page_id*, of the *known* hops; *outward* are the targets on other sites."""
-    chain = [page_id]
-    while (target := known[chain[-1]].moved_to) is not None and target in known and target not in chain:
-        chain.append(target)
-    urls = [known[one].url for one in chain]
-    last = known[chain[-1]]
-    final_status = last.status
-    if chain[-1] in outward:  # the target was not requested
-        urls.append(outward[chain[-1]])
-        final_status = None
-    problem = Reason.REDIRECT_LOOP if target in chain else last.reason
-    if last.state == State.WAITING:
-        problem = Reason.NOT_REQUESTED_YET
-    return Chain(urls, final_status, problem)
-
-
 def redirect_cells(connection: Connection, pages: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield what the report `redirects` and the file of that name say of each of *pages*, which redirect."""
     known = hops_after(connection, [one.id for one in pages])
-    outward = outward_targets(connection, known)
+    # The targets of redirects to other sites, which were not requested.
+    outward = {page_id: url for page_id, url in streamed(connection, _OUTWARD, ids=known)}
     for one in pages:
-        urls, status, problem = chain_of(one.id, known, outward)
+        chain = [one.id]
+        while (target := known[chain[-1]].moved_to) in known and target not in chain:
+            chain.append(target)
+        urls, last = [known[hop].url for hop in chain], known[chain[-1]]
+        status = last.status
+        if last.id in outward:
+            urls.append(outward[last.id])
+            status = None
+        problem = Reason.REDIRECT_LOOP if target in chain else last.reason
+        if last.state == State.WAITING:
+            problem = Reason.NOT_REQUESTED_YET
         final_url = None if len(urls) == 1 else urls[-1]
         yield (one.url, one.status, len(urls) - 1, final_url, status, problem, one.level, " > ".join(urls))
 
 
-def hops_after(connection: Connection, page_ids: Collection[int]) -> dict[int, Hop]:
+def hops_after(connection: Connection, page_ids: Collection[int]) -> dict[int, Any]:
     """Return the pages *page_ids* and all that follow them in their chains; a statement for each redirect in a row."""
-    known: dict[int, Hop] = {}
+    known: dict[int, Any] = {}
     missing = set(page_ids)
     while missing:
-        rows = streamed(
-            connection, "SELECT id, url, status, state, moved_to, reason FROM page WHERE id {ids}", ids=missing
-        )
-        found = {page_id: Hop(*hop) for page_id, *hop in rows}
+        found = {row.id: row for row in streamed(connection, _HOPS, ids=missing)}
         known |= found
-        missing = {hop.moved_to for hop in found.values() if hop.moved_to is not None} - known.keys()
+        missing = {row.moved_to for row in found.values() if row.moved_to is not None} - known.keys()
     return known
 
 
-def outward_targets(connection: Connection, page_ids: Collection[int]) -> dict[int, str]:
-    """Return the targets of those of the pages that redirect to another site."""
-    return {page_id: url for page_id, url in streamed(connection, _OUTWARD, ids=page_ids)}
-
-
+_HOPS = "SELECT id, url, status, state, moved_to, reason FROM page WHERE id {ids}"
 _BROKEN_OR_MOVED = f"""
     SELECT id FROM page WHERE site_id = :site AND (state IN ({State.FAILED:d}, {State.MOVED:d})
     OR (state = {State.REFUSED:d} AND status >= {MIN_ERROR_STATUS}))"""  # noqa: S608
 _OUTWARD = f"""
     SELECT e.page_id, min(u.url) FROM external_link e JOIN external_url u ON u.id = e.url_id
     JOIN link_context k ON k.id = e.context_id AND k.tag = '{REDIRECT}' WHERE e.page_id {{ids}} GROUP BY e.page_id"""  # noqa: S608
-
-
-class Problem(NamedTuple):
-    """Why a URL can't be loaded."""
-
-    url: str
-    status: int | None
-    reason: str | None
 
 
 def broken_ends(connection: Connection, site_id: int) -> dict[int, int]:
@@ -139,22 +100,20 @@ def broken_ends_of(connection: Connection, page_ids: Collection[int]) -> dict[in
     return {page_id: end for page_id, end in ends if end in hops and _is_broken(hops[end])}
 
 
-def _is_broken(page: Hop) -> bool:
+def _is_broken(page: Any) -> bool:
     is_error = page.state == State.REFUSED and (page.status or 0) >= MIN_ERROR_STATUS
     return is_error or page.state == State.FAILED
 
 
-def problems_of(connection: Connection, ends: dict[int, int], page_ids: Collection[int]) -> dict[int, Problem]:
-    """Return why links to *page_ids* are broken; *ends* are the broken pages to which they lead."""
+def problems_of(
+    connection: Connection, ends: dict[int, int], page_ids: Collection[int]
+) -> dict[int, tuple[str, int | None, str | None]]:
+    """Return URL, status and reason of *page_ids*, links to which are broken; *ends* are where they lead."""
     wanted = {*page_ids, *(ends[page_id] for page_id in page_ids)}
-    rows = streamed(connection, "SELECT id, url, status, reason FROM page WHERE id {ids}", ids=wanted)
-    known = {page_id: Problem(url, status, reason) for page_id, url, status, reason in rows}
+    known = {row.id: row for row in streamed(connection, _HOPS, ids=wanted)}
     problems = {}
     for page_id in page_ids:
-        end = known[ends[page_id]]
-        problems[page_id] = (
-            end
-            if ends[page_id] == page_id
-            else Problem(known[page_id].url, end.status, Reason.REDIRECT_TO_BROKEN.of(end.url, end.reason))
-        )
+        url, end = known[page_id].url, known[ends[page_id]]
+        reason = end.reason if end.id == page_id else Reason.REDIRECT_TO_BROKEN.of(end.url, end.reason)
+        problems[page_id] = url, end.status, reason
     return problems

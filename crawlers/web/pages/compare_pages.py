@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -15,7 +15,7 @@ from crawlers.graphs.comparison.compared_graph import ComparedGraph, compared_si
 from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
 from crawlers.reports.catalogue.conditions import parsed_filters
 from crawlers.reports.catalogue.renderers import FORMATS
-from crawlers.reports.catalogue.report import NUMBERS, Column, Kind, cursor_text, sorted_by
+from crawlers.reports.catalogue.report import Column, Kind, cursor_text, sorted_by
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview
 from crawlers.store.reading.queries import related_crawls, sites_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crawlers.graphs.comparison.crawl_changes import PageChange
     from crawlers.reports.catalogue.report import Cells
     from crawlers.store.database import Database
-    from crawlers.store.reading.queries import NamedCrawl, RelatedCrawl
+    from crawlers.store.reading.queries import NamedCrawl
 
 PAGES, LINKS = "pages", "links"
 LISTED_SITES = 200  # for a graph of the changes; the command writes those of all
@@ -86,7 +86,7 @@ class RowChoice(NamedTuple):
 def compare(request: Request) -> Response:
     """Show what changed between a crawl and another one."""
     crawl, panel = crawl_of(request), panel_of(request)
-    others = [] if crawl.is_foreign else related_crawls(panel.database, crawl.id)
+    others: Sequence[Any] = [] if crawl.is_foreign else related_crawls(panel.database, crawl.id)
     chosen = _chosen(request, crawl, others)
     if chosen is None:
         return render(request, "compare.html", crawl=crawl, others=others, chosen=None, compared=None)
@@ -98,7 +98,7 @@ def compare(request: Request) -> Response:
     outcome = panel.results.get(key, partial(change_lists, panel.database, compared.sites), patience.left_s)
     given = {"with": str(chosen.id), **{name: value for name, value in shown._asdict().items() if value}}
     rows = _rows(outcome.value, shown) if outcome.value is not None else ()
-    after, columns = cursor_in(request, (NUMBERS,)), COLUMNS[shown.rows]
+    after, columns = cursor_in(request, (int,)), COLUMNS[shown.rows]
     part = part_of(rows, after)
     return render(
         request,
@@ -161,8 +161,8 @@ def changes_graph(request: Request) -> Response:
     return graph_file(lambda out, edges: write_compared(graph, out, edges), "gexf", name)
 
 
-def _chosen(request: Request, crawl: NamedCrawl, others: list[RelatedCrawl]) -> RelatedCrawl | None:
-    """Return the crawl that the address names; else the latest one before *crawl* that has the same sites."""
+def _chosen(request: Request, crawl: NamedCrawl, others: Sequence[Any]) -> Any:
+    """Return the crawl that the address names; else the latest one before *crawl* that has the same sites; or None."""
     text = request.query_params.get("with", "")
     if text:
         found = next((one for one in others if str(one.id) == text), None)
@@ -175,7 +175,7 @@ def _chosen(request: Request, crawl: NamedCrawl, others: list[RelatedCrawl]) -> 
     return next((one for one in earlier or sharing if one.shared_sites == most), None)
 
 
-def _compared(database: Database, crawl: NamedCrawl, chosen: RelatedCrawl) -> CrawlPair:
+def _compared(database: Database, crawl: NamedCrawl, chosen: Any) -> CrawlPair:
     before, after = sorted((crawl, numbered_crawl(database, chosen.id)), key=lambda one: one.id)
     if before.is_foreign or after.is_foreign:
         raise ConfigError(

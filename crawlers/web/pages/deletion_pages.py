@@ -74,7 +74,7 @@ def delete(request: Request, form: FormData) -> Response:
     asked = _asked(request, texts, [value for value in form.getlist(ROW) if isinstance(value, str)])
     if not asked.chosen and "all" not in texts:
         raise HTTPException(400, "No links were chosen; choose some in the table.")
-    cursor = parsed_cursor(texts.get("after", ""), asked.report.cursor_ranges)
+    cursor = parsed_cursor(texts.get("after", ""), asked.report.cursor_kinds)
     before = texts.get("deleted", "")
     deleted = int(before) if before.isascii() and before.isdigit() and len(before) < 16 else 0
     is_over = TimeLimit(DELETE_S)
@@ -162,7 +162,7 @@ def _asked(request: Request, texts: Mapping[str, str], rows: Sequence[str]) -> L
     if report is None or not report.link_kind:
         names = ", ".join(name for name, one in REPORTS.items() if one.link_kind)
         raise HTTPException(404, f"Rows of this report can't be deleted; those of {names} can.")
-    cursors = [parsed_cursor(text, report.cursor_ranges) for text in rows]
+    cursors = [parsed_cursor(text, report.cursor_kinds) for text in rows]
     chosen = [cursor for cursor in cursors if cursor is not None]
     if len(chosen) < len(cursors) or len(cursors) > MOST_ROWS:
         raise HTTPException(400, f"Choose at most {MOST_ROWS} links in the table.")

@@ -10,9 +10,10 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from crawlers.reports.catalogue.index_walk import POSITIONS, Position
+from crawlers.reports.catalogue.conditions import Filters
+from crawlers.reports.catalogue.index_walk import Position
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
-from crawlers.reports.histories.linking_pages import linking_place, linking_steps
+from crawlers.reports.histories.linking_pages import LinkingPages
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.store.reading.link_removal import deleted_links
@@ -61,7 +62,7 @@ def explain(request: Request) -> Response:
 def linking(request: Request) -> Response:
     """Show further pages that link to a URL."""
     crawl, url = crawl_of(request), request.query_params.get("url", "").strip()
-    cursor = parsed_cursor(request.query_params.get("after", ""), POSITIONS)
+    cursor = parsed_cursor(request.query_params.get("after", ""), LinkingPages.cursor_kinds)
     if cursor is None or not url:
         raise HTTPException(400, "This address is incomplete; begin with the page of the URL.")
     database = panel_of(request).database
@@ -87,14 +88,14 @@ def _history(request: Request, crawl: NamedCrawl, url: str, patience: TimeLimit)
 
 def _links(request: Request, crawl: NamedCrawl, url: str, subject: Subject, after: Position | None) -> dict[str, Any]:
     with panel_of(request).database.read() as connection:
-        steps = linking_steps(connection, crawl.id, subject, after)
-        part = slice_of(steps, ROWS, TimeLimit(SEARCH_S))
+        report, everything = LinkingPages(subject), Filters()
+        part = slice_of(report.steps(connection, crawl.id, everything, after), ROWS, TimeLimit(SEARCH_S))
         cursor = Position(*part.cursor) if part.cursor is not None else None
         return {
             "holders": [row.cells for row in part.rows],
             "following": urlencode({"url": url, "after": cursor_text(cursor)}) if cursor is not None else "",
             "is_partial": part.is_partial,
-            "place": linking_place(connection, crawl.id, cursor) if cursor is not None else None,
+            "place": cursor and report.search_place(connection, crawl.id, everything, cursor),
             "is_first": after is None,
         }
 

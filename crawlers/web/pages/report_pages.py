@@ -11,11 +11,10 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters
-from crawlers.reports.catalogue.index_walk import POSITIONS, Position, search_place
+from crawlers.reports.catalogue.index_walk import PageReport, Position
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
 from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import (
-    NUMBERS,
     ComputedReport,
     Row,
     Step,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.catalogue.report import Cells, Cursor, Group, Ranges, Related, Report, Result
+    from crawlers.reports.catalogue.report import Cells, Cursor, Group, Kinds, Related, Report, Result
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.panel import Panel
@@ -101,7 +100,7 @@ def report(request: Request) -> Response:
     given, filters = _filters(request, shown)
     sort = request.query_params.get("sort", "")
     is_whole = _is_whole(shown, sort)
-    after = cursor_in(request, (NUMBERS,) if is_whole else shown.cursor_ranges)
+    after = cursor_in(request, (int,) if is_whole else shown.cursor_kinds)
     with_sort = {"sort": sort} if sort else {}
     values = {name: text for name, text in given.items() if text.strip()} | with_sort
     found = min(number_in(request, FOUND), ROWS - 1)
@@ -119,9 +118,9 @@ def report(request: Request) -> Response:
         with panel_of(request).database.read() as connection:
             steps = shown.steps(connection, crawl.id, filters, after)
             part = slice_of(steps, ROWS - found, TimeLimit(SEARCH_S))
-            if part.is_partial and part.cursor is not None and shown.cursor_ranges[: len(POSITIONS)] == POSITIONS:
-                position = Position(*part.cursor[: len(POSITIONS)])
-                place = search_place(connection, crawl.id, filters, shown.states, position)
+            if part.is_partial and part.cursor is not None and isinstance(shown, PageReport):
+                position = Position(*part.cursor[: len(Position._fields)])
+                place = shown.search_place(connection, crawl.id, filters, position)
     further = {**values, "after": cursor_text(part.cursor)} if part.cursor is not None else {}
     return render(
         request,
@@ -172,10 +171,10 @@ def _outcome(request: Request, crawl: NamedCrawl, shown: Report, filters: Filter
     return panel.results.get(_key(crawl, shown, filters), compute, wait_s)
 
 
-def cursor_in(request: Request, ranges: Ranges) -> Cursor | None:
+def cursor_in(request: Request, kinds: Kinds) -> Cursor | None:
     """Return the cursor in the query, after which a page begins; None: it is the first one. Raises `HTTPException`."""
     text = request.query_params.get("after", "")
-    after = parsed_cursor(text, ranges) if text else None
+    after = parsed_cursor(text, kinds) if text else None
     if text and after is None:
         raise HTTPException(400, "This address is incomplete; begin with the first page of the report.")
     return after

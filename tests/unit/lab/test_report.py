@@ -51,7 +51,17 @@ def test_table_has_pulls_rewards_and_index_of_every_site(harvested):
     total = int(sum(reward for _, reward in pulls))
     head = f"crawl extlinks (number 1, interrupted), RULE=ucb1, ORDER=bfs: {BUDGET} pages, {total} new links"
     assert output.splitlines()[0] == head
-    assert output.splitlines()[1].split() == ["site", "pages", "share", "found", "per", "page", "recent", "index"]
+    assert output.splitlines()[1].split() == [
+        "site",
+        "pages",
+        "share",
+        "found",
+        "per",
+        "page",
+        "recent",
+        "index",
+        "state",
+    ]
     table = cells(output)
     for origin in (poor, good):
         own = [reward for site, reward in pulls if site == origin]

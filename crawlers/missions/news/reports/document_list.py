@@ -79,7 +79,7 @@ class Documents(Report):
     }
     scope = frozenset({"site", "words", "since", "until"})
     missions = NEWS
-    cursor_ranges = PLACES
+    cursor_kinds = PLACES
     order = "-found_at"
     empty = (
         "A news crawl stores the articles that it finds. If it has read pages and found none, look at its URL rules: "

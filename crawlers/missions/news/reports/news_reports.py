@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import case, null, select
+from sqlalchemy import case, literal, null, select
 
 from crawlers.items import State
 from crawlers.missions.news.news_items import FEED, SITEMAP
@@ -28,17 +28,7 @@ from crawlers.ranking.page_scores import REVISIT
 from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, of_reason
 from crawlers.reports.catalogue.index_walk import KeyedReport
 from crawlers.reports.catalogue.page_reports import SITE, STATUS, URL
-from crawlers.reports.catalogue.report import (
-    NUMBERS,
-    PAGE_NUMBERS,
-    Column,
-    ComputedReport,
-    Group,
-    Kind,
-    Report,
-    Row,
-    Step,
-)
+from crawlers.reports.catalogue.report import MOST, Column, ComputedReport, Group, Kind, Report, Row, Step
 from crawlers.store.schema.tables import crawl, page, site
 from crawlers.urls.url_expressions import UrlExpressions
 
@@ -53,7 +43,6 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.report import Cells, Cursor
 
 KINDS = (FEED, SITEMAP)  # in the order of the index
-_END = 2**63 - 1  # after all rules of a site
 PAGES = 500  # of a site, which are held against its rules
 _WITHIN = f"within {{}} days, or {SILENCE_FACTOR} times the usual interval"
 HOURS, DAYS = "NEWS_ALARM_HOURS", "NEWS_ALARM_SILENT_DAYS"
@@ -97,7 +86,7 @@ class Feeds(KeyedReport):
     }
     scope = frozenset({"site", "kind"})
     missions = NEWS
-    cursor_ranges = (NUMBERS, range(len(KINDS)), PAGE_NUMBERS)  # site, place of the kind, page
+    cursor_kinds = (int, int, int)  # site, place of the kind, page
     empty = "A news crawl looks for feeds on the pages of its sites; or add one: scrapy sites add-feed SITE URL"
 
     key = (poll.c.page_id,)
@@ -143,12 +132,12 @@ class UrlRules(Report):
     )
     scope = frozenset({"site", "text"})
     missions = NEWS
-    cursor_ranges = (NUMBERS, PAGE_NUMBERS)  # site, place of the rule
+    cursor_kinds = (int, int)  # site, place of the rule
     empty = "A news crawl learns rules from 30 pages of a site on; or add one: scrapy sites add-rule SITE '/news/.+'"
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         site_id, place = after if after is not None else (0, -1)
-        is_left = site.c.id >= site_id + (place == _END)
+        is_left = site.c.id > literal(site_id) if place == MOST else site.c.id >= literal(site_id)
         sites = select(site.c.id, site.c.site).where(is_wanted_site(crawl_id, filters), is_left)
         for one in connection.execute(sites.order_by(site.c.id)).all():
             first = place + 1 if one.id == site_id else 0
@@ -158,7 +147,7 @@ class UrlRules(Report):
                 for number, (stored, counts) in enumerate(_counted(connection, one, rules))
                 if number >= first and filters.text.lower() in f"{one.site}\n{stored.rule.regex}".lower()
             ]
-            yield Step(rows, (one.id, _END))
+            yield Step(rows, (one.id, MOST))  # after all rules of the site
         yield Step([], None)
 
 

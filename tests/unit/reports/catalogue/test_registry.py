@@ -12,7 +12,7 @@ from crawlers.errors import ConfigError
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.conditions import contains, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
-from crawlers.reports.catalogue.report import ComputedReport, cursor_text, parsed_cursor, slice_of
+from crawlers.reports.catalogue.report import MOST, ComputedReport, cursor_text, parsed_cursor, slice_of
 from crawlers.store.database import Database
 from tests.support.report_rows import NO_FILTERS, report_rows
 from tests.support.stored_crawl import CRAWL, stored_crawl
@@ -38,10 +38,10 @@ def crawl_id():
 
 @every_report
 def test_every_cursor_that_is_parsed_can_be_read_from(database, crawl_id, report):
-    first, last = ([(known or (-1e300, 1e300))[end] for known in report.cursor_ranges] for end in (0, -1))
+    first, last = ([sign * (MOST if kind is int else 1e18) for kind in report.cursor_kinds] for sign in (-1, 1))
     cursors = [last, *(first[:place] + last[place:][:1] + first[place + 1 :] for place in range(len(last)))]
     for cursor in (first, *cursors):
-        parsed = parsed_cursor(cursor_text(cursor), report.cursor_ranges)
+        parsed = parsed_cursor(cursor_text(cursor), report.cursor_kinds)
         assert report_rows(database, report, crawl_id, after=parsed) is not None
 
 
@@ -64,7 +64,7 @@ def test_slices_are_the_rows(database, crawl_id, report):
             assert part.is_partial or part.cursor is None or len(part.rows) == size
             assert cursor is None or part.cursor is None or part.cursor > cursor
             found += part.rows
-            cursor = part.cursor and parsed_cursor(cursor_text(part.cursor), report.cursor_ranges)
+            cursor = part.cursor and parsed_cursor(cursor_text(part.cursor), report.cursor_kinds)
             is_first = False
         assert found == expected
 

@@ -8,9 +8,9 @@ from crawlers.items import State
 from crawlers.missions.news.reports.document_list import Documents
 from crawlers.reports.catalogue import index_walk
 from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.index_walk import END, Position, SearchPlace, page_steps, search_place
+from crawlers.reports.catalogue.index_walk import PageReport, Position, SearchPlace
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
-from crawlers.reports.catalogue.report import Column, sorted_by
+from crawlers.reports.catalogue.report import MOST, Column, sorted_by
 from crawlers.store.reading.url_counts import UrlKind
 from crawlers.store.schema.tables import page, site
 from tests.support.report_rows import NO_FILTERS, report_rows
@@ -18,6 +18,10 @@ from tests.support.stored_rows import execute
 
 A = "http://a.test"
 OLD_IS_GONE = ("http://a.test/old", 404, "redirect_to_broken http://a.test/gone status 404")
+
+
+class Read(PageReport):
+    columns, states, at_once = (), (State.DONE,), 40
 
 
 def cells_of(database, crawl_id, name, filters=NO_FILTERS):
@@ -139,7 +143,7 @@ def test_each_step_reads_at_most_twice_as_many_pages_as_the_one_before(database,
     monkeypatch.setattr(index_walk, "FIRST_STEP", 5)
     with database.read() as connection:
         filtered, sizes = (
-            [len(step[0]) for step in page_steps(connection, crawl_id, one, None, [], states=[State.DONE], at_once=40)]
+            [len(step.rows) for step in Read().steps(connection, crawl_id, one, None)]
             for one in (Filters(site="c.test"), Filters())
         )
     assert filtered == [40, 40, 40, 10, 0, 0]  # with filters, few of them may be wanted
@@ -151,9 +155,11 @@ def test_search_of_several_states_says_no_level_as_the_next_state_begins_at_the_
         first, second = connection.execute(select(site.c.id).order_by(site.c.id)).scalars()
 
         def place(states, *position, **filters):
-            return search_place(connection, crawl_id, Filters(**filters), states, Position(*position))
+            report = Read()
+            report.states = states
+            return report.search_place(connection, crawl_id, Filters(**filters), Position(*position))
 
-        within, end = (second, int(State.WAITING), 12, 7), (first, int(max(State)), *END)
+        within, end = (second, int(State.WAITING), 12, 7), (first, int(max(State)), MOST, MOST)
         assert place([State.WAITING], *within) == SearchPlace(2, 2, 12)
         assert place(tuple(State), *within, state=UrlKind.WAITING) == SearchPlace(2, 2, 12)
         assert place(tuple(State), *within) == SearchPlace(1, 2, None)

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from crawlers.items import State
-from crawlers.reports.catalogue.index_walk import Position
+from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.report import rows_of, slice_of
 from crawlers.reports.histories.history import Subject, fact_lines
-from crawlers.reports.histories.linking_pages import linking_facts, linking_steps
+from crawlers.reports.histories.linking_pages import LinkingPages, linking_facts
 from crawlers.store.schema.score_tables import LinkTextRow
 from crawlers.store.schema.tables import LinkContextRow
 from tests.support.stored_rows import write_rows
@@ -32,7 +32,7 @@ def crawl_id(database):
 
 def found(database, crawl_id, subject):
     with database.read() as connection:
-        return [row.cells for row in rows_of(linking_steps(connection, crawl_id, subject))]
+        return [row.cells for row in rows_of(LinkingPages(subject).steps(connection, crawl_id, Filters(), None))]
 
 
 def test_text_and_place_of_a_link_are_told_if_they_are_stored(database, crawl_id):
@@ -45,12 +45,12 @@ def test_search_that_is_interrupted_goes_on_where_it_was(database, crawl_id):
     rows, after = [], None
     while True:
         with database.read() as connection:
-            steps = linking_steps(connection, crawl_id, Subject((1,)), after)
+            steps = LinkingPages(Subject((1,))).steps(connection, crawl_id, Filters(), after)
             part = slice_of(steps, 30, lambda: rng.random() < 0.5)
         rows += part.rows
         if part.cursor is None:
             break
-        after = Position(*part.cursor)
+        after = part.cursor
     assert [row.cells for row in rows] == found(database, crawl_id, Subject((1,)))
 
 
