@@ -6,11 +6,12 @@ from heapq import nlargest, nsmallest
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.graphs.fragment.web_fragment import ACCOMPANYING, TARGET
 from crawlers.graphs.graph_map import (
     AROUND,
+    CLASS_COLOURS,
     COMMUNITY_COLOURS,
     CRAWLED,
+    CRAWLED_COLOUR,
     DEEPER,
     LEVEL_COLOURS,
     OF_CLASS,
@@ -23,11 +24,9 @@ from crawlers.graphs.graph_map import (
     GraphMap,
     MapNode,
     Meaning,
-    community_colour,
-    level_colour,
     short_name,
 )
-from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, class_start, laid_out, ranked
+from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, laid_out
 from crawlers.graphs.model import MemoryGraph
 
 if TYPE_CHECKING:
@@ -144,44 +143,36 @@ def _node(drawn: LaidOutGraph, row: Row) -> MapNode:
     )
 
 
+_PALETTES = {
+    COMMUNITY: COMMUNITY_COLOURS,
+    HOST: COMMUNITY_COLOURS,
+    CLASS: (CRAWLED_COLOUR, *CLASS_COLOURS),
+    SET: (CRAWLED_COLOUR,),
+}
+_OTHERS = {COMMUNITY: SMALLER, HOST: OTHER_HOSTS, SET: OTHER_SITE}  # what the colour of all others means
+
+
 def _legend(nodes: list[MapNode], group: str) -> list[Meaning]:
     """Return what the colours of *nodes* mean; they are coloured by the column *group*."""
-    return {COMMUNITY: _communities, HOST: _hosts, CLASS: _classes, SET: _sets}.get(group, _levels)(nodes)
-
-
-def _communities(nodes: list[MapNode]) -> list[Meaning]:
-    """Name each of the largest communities by its most linked node."""
-    centres: dict[int, MapNode] = {}
+    by_colour: dict[str, MapNode] = {}  # the most linked node of each colour
     for node in nodes:
-        number = int(node.group)
-        if number not in centres or node.in_degree > centres[number].in_degree:
-            centres[number] = node
-    largest = sorted(centres)[: len(COMMUNITY_COLOURS)]
-    named = [Meaning(AROUND, short_name(centres[number].label), community_colour(number)) for number in largest]
-    return named + ([Meaning(SMALLER, "", OTHER)] if len(centres) > len(named) else [])
+        if node.colour not in by_colour or node.in_degree > by_colour[node.colour].in_degree:
+            by_colour[node.colour] = node
+    palette = _PALETTES.get(group, LEVEL_COLOURS)
+    named = [_meaning(group, by_colour[colour]) for colour in palette if colour in by_colour]
+    return [*named, Meaning(_OTHERS[group], "", OTHER)] if group in _OTHERS and OTHER in by_colour else named
 
 
-def _hosts(nodes: list[MapNode]) -> list[Meaning]:
-    hosts = ranked(node.group for node in nodes)
-    named = [Meaning(OF_HOST, host, community_colour(rank)) for rank, host in enumerate(hosts, 1)]
-    most = len(COMMUNITY_COLOURS)
-    return named[:most] + ([Meaning(OTHER_HOSTS, "", OTHER)] if len(named) > most else [])
-
-
-def _classes(nodes: list[MapNode]) -> list[Meaning]:
-    colours = {node.group: node.colour for node in nodes}
-    crawled = [Meaning(CRAWLED, "", colours.pop(""))] if "" in colours else []
-    return crawled + [Meaning(OF_CLASS, name, colours[name]) for name in sorted(colours, key=class_start)]
-
-
-def _sets(nodes: list[MapNode]) -> list[Meaning]:
-    colours = {node.group: node.colour for node in nodes}
-    templates = {TARGET: CRAWLED, ACCOMPANYING: OTHER_SITE}
-    return [Meaning(template, "", colours[name]) for name, template in templates.items() if name in colours]
-
-
-def _levels(nodes: list[MapNode]) -> list[Meaning]:
-    levels = sorted({node.level for node in nodes if node.level is not None})
-    last = len(LEVEL_COLOURS) - 1
-    named = [Meaning(OF_LEVEL, str(level), level_colour(level)) for level in levels if level < last]
-    return named + ([Meaning(DEEPER, str(last), level_colour(last))] if levels and levels[-1] >= last else [])
+def _meaning(group: str, node: MapNode) -> Meaning:
+    if group == COMMUNITY:
+        return Meaning(AROUND, short_name(node.label), node.colour)
+    if group == HOST:
+        return Meaning(OF_HOST, node.group, node.colour)
+    if group in (CLASS, SET):
+        return (
+            Meaning(OF_CLASS, node.group, node.colour)
+            if group == CLASS and node.group
+            else Meaning(CRAWLED, "", node.colour)
+        )
+    level = LEVEL_COLOURS.index(node.colour)
+    return Meaning(DEEPER if level == len(LEVEL_COLOURS) - 1 else OF_LEVEL, str(level), node.colour)

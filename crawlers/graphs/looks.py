@@ -23,7 +23,7 @@ from crawlers.graphs.model import Column, ExtendedGraph, edge_places
 from crawlers.plurals import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -125,12 +125,6 @@ def host_of(label: str) -> str:
     return (label.partition("://")[2] or label).partition("/")[0]
 
 
-def ranked(groups: Iterable[Value]) -> list[str]:
-    """Return *groups* by how often they occur, the most frequent first; equal ones by name."""
-    counts = Counter(map(str, groups))
-    return sorted(counts, key=lambda name: (-counts[name], name))
-
-
 def positions(graph: Graph) -> dict[int, tuple[float, float]] | None:
     """Return the positions of the nodes of *graph* by id; None if it is too large."""
     return None if (edges := _inner_edges(graph)) is None else _places(graph, edges)
@@ -173,7 +167,8 @@ def _drawn(
 def _colours(group: str, graph: Graph, place: int | None) -> Callable[[Value], str]:
     """Return the function that gives each value of the column *group* its colour."""
     if group == HOST and place is not None:
-        ranks = {host: rank for rank, host in enumerate(ranked(row[place] for row in graph.nodes()), 1)}
+        counts = Counter(str(row[place]) for row in graph.nodes())
+        ranks = {host: rank for rank, host in enumerate(sorted(counts, key=lambda one: (-counts[one], one)), 1)}
         return lambda host: community_colour(ranks[str(host)])
     if group in (CLASS, SET):
         return _class_colour if group == CLASS else lambda name: _SET_COLOURS.get(str(name), OTHER)
@@ -182,14 +177,7 @@ def _colours(group: str, graph: Graph, place: int | None) -> Callable[[Value], s
 
 
 def _class_colour(name: Value) -> str:
-    """Return the colour of a class, such as "3 to 4"; crawled sites have none."""
-    return CRAWLED_COLOUR if name is None else CLASS_COLOURS[CLASS_STARTS.index(class_start(str(name)))]
-
-
-def class_start(name: str) -> int:
-    """Return the least number of crawled sites that link to a site of the class *name*.
-
-    >>> class_start("3 to 4"), class_start("10+")
-    (3, 10)
-    """
-    return int(name.split(" ")[0].rstrip("+"))
+    """Return the colour of a class, such as "3 to 4" or "10+"; crawled sites have none."""
+    if name is None:
+        return CRAWLED_COLOUR
+    return CLASS_COLOURS[CLASS_STARTS.index(int(str(name).split(" ")[0].rstrip("+")))]
