@@ -16,13 +16,12 @@ from crawlers.graphs.comparison.compared_graph import compared_sites, write_comp
 from crawlers.graphs.comparison.crawl_changes import CHANGES
 from crawlers.graphs.dataset import DATASET, write_dataset
 from crawlers.graphs.export import PARQUET, ResultFiles, graph_paths, no_graph_of, write_laid_out
-from crawlers.graphs.fragment.link_counts import count_fragment, write_accompanying, write_pairs
-from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
 from crawlers.graphs.important_part import graph_map
 from crawlers.graphs.looks import COMMUNITY, GraphLayout, graph_layout
 from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
+from crawlers.graphs.web_fragment import WebFragment, class_sizes, count_fragment, write_accompanying, write_pairs
 from crawlers.items import Seed
 from crawlers.mission import mission_named
 from crawlers.options.kinds import HTML, PICTURE

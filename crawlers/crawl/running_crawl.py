@@ -31,8 +31,8 @@ from crawlers.plurals import counted
 from crawlers.reasons import Reason
 from crawlers.sites.robots_rules import robots_token
 from crawlers.sites.sitemaps import sitemaps_of_robots
-from crawlers.store.reading.page_selection import StoredSelection
 from crawlers.store.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
+from crawlers.store.sites.site_opening import StoredSelection
 from crawlers.store.sites.site_rows import networks_of_seeds
 from crawlers.store.worker_rows import PAUSE, STOP, Wait
 from crawlers.store.writing.change_set import ChangeSet

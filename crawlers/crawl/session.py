@@ -49,15 +49,8 @@ from crawlers.store.reading.queries import sites_of
 from crawlers.store.reading.result_folders import replaced_crawl
 from crawlers.store.reading.run_command import ANOTHER, Command
 from crawlers.store.schema.tables import site
-from crawlers.store.sites.site_rows import (
-    SiteList,
-    SiteRow,
-    count_excluded,
-    count_sites,
-    discovered_site,
-    known_sites,
-    open_site_ids,
-)
+from crawlers.store.sites.site_opening import SiteList, discovered_site
+from crawlers.store.sites.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
 from crawlers.store.store_check import StoreCheck
 from crawlers.store.writing.page_rows import adopt_links, own_urls
 from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of
@@ -75,7 +68,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.program import CrawlOrigin
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Target
-    from crawlers.store.reading.page_selection import StoredSelection
+    from crawlers.store.sites.site_opening import StoredSelection
     from crawlers.store.writing.change_set import ChangeSet
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Candidate, Decision, PageVisit, Position, Reward, SiteStart
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.ranking.page_orders import PageOrder
-    from crawlers.store.reading.page_selection import StoredPart
+    from crawlers.store.reading.importance import StoredPart
     from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.store.writing.pulls import Pull

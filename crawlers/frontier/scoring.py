@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Mismatch, QueueEntry, ScoredPage
     from crawlers.items import QueueSlot
     from crawlers.ranking.page_scores import PageScores
-    from crawlers.store.reading.page_selection import StoredPart
+    from crawlers.store.reading.importance import StoredPart
     from crawlers.store.schema.rows import Row
 
 

@@ -15,7 +15,7 @@ from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.store.reader_threads import is_in_event_loop
-from crawlers.store.reading.page_selection import parts_of
+from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, metadata, page
 from crawlers.store.streaming import AMONG
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from crawlers.ranking.link_values import Features
     from crawlers.store.database import Database
-    from crawlers.store.reading.page_selection import StoredPart
+    from crawlers.store.reading.importance import StoredPart
     from crawlers.store.writing.change_set import ChangeSet
     from crawlers.store.writing.writer import Writer
 

@@ -13,12 +13,11 @@ from sqlalchemy import func, select
 
 from crawlers.errors import ConfigError
 from crawlers.graphs.export import no_graph_of
-from crawlers.graphs.fragment.link_counts import count_fragment
-from crawlers.graphs.fragment.web_fragment import WebFragment
 from crawlers.graphs.important_part import MAP_NODES, Neighbourhood, graph_map
 from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, PAGERANK, GraphLayout
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.graphs.site_graph import SiteGraph
+from crawlers.graphs.web_fragment import WebFragment, count_fragment
 from crawlers.items import State
 from crawlers.plurals import counted
 from crawlers.store.reading.queries import has_crossings, sites_of

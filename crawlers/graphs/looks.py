@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.fragment.web_fragment import CLASS_STARTS
 from crawlers.graphs.graph_map import (
     CLASS_COLOURS,
     CRAWLED_COLOUR,
@@ -20,6 +19,7 @@ from crawlers.graphs.graph_map import (
     node_size,
 )
 from crawlers.graphs.model import Column, ExtendedGraph, edge_places
+from crawlers.graphs.web_fragment import CLASS_STARTS
 from crawlers.plurals import counted
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from sqlalchemy import and_, bindparam, case, false, func, select, text, true, u
 
 from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
-from crawlers.store.reading.page_selection import parts_of
+from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.score_tables import REVISITED
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
     from crawlers.ranking.page_scores import Part
-    from crawlers.store.reading.page_selection import StoredPart
+    from crawlers.store.reading.importance import StoredPart
 
     Distribute = Callable[[Mapping[int, Part]], Mapping[int, float]]
 

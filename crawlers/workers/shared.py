@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
-    from crawlers.store.reading.page_selection import StoredPart
+    from crawlers.store.reading.importance import StoredPart
     from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
 

@@ -21,7 +21,8 @@ from crawlers.store.locks import WorkerLock
 from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import SiteRelease, crawl, page, site, worker
-from crawlers.store.sites.site_rows import SiteList, SiteRow
+from crawlers.store.sites.site_opening import SiteList
+from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.worker_rows import Round
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet

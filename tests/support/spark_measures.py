@@ -18,8 +18,8 @@ import networkx
 import pyarrow.parquet as parquet
 
 from crawlers.graphs.analysis import analyse
-from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.site_graph import SiteGraph
+from crawlers.graphs.web_fragment import count_fragment
 from crawlers.store.reading.pagerank import StoredPageRank
 from crawlers.urls.domains import host_group
 

@@ -18,7 +18,7 @@ from crawlers.ranking.opic import OPIC, OPICTotals
 from crawlers.ranking.page_scores import GONE
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
-from crawlers.store.reading.page_selection import parts_of
+from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.score_tables import importance
 from crawlers.store.schema.tables import link, page, site

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.store.sites.site_rows import SiteList
+    from crawlers.store.sites.site_opening import SiteList
 
 ANOTHER = "give this crawl another name: -s CRAWL=another"
 

@@ -1,39 +1,31 @@
-"""The sites of a crawl, as rows with their limits.
-
-Adds sites to a crawl, each with its seed, and opens those of earlier runs again.
-"""
+"""The sites of a crawl, as rows with their limits."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import String, bindparam, case, cast, exists, func, insert, literal, or_, select, update
+from sqlalchemy import String, case, cast, exists, func, literal, or_, select
 
 from crawlers.items import State
 from crawlers.pages.retries import OF_NETWORK, error_class
 from crawlers.pages.robots_groups import SERVER_ERROR, TOO_MANY_REQUESTS, UNREACHABLE
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
-from crawlers.store.reading.page_selection import move_level_limit
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.score_tables import REVISITED
-from crawlers.store.schema.tables import DiscoveredSeed, DiscoveredSite, page, seed, seed_host, site, worker
+from crawlers.store.schema.tables import page, seed_host, site, worker
 from crawlers.store.streaming import among
 from crawlers.store.worker_rows import ACTIVE
-from crawlers.store.writing.bulk_writer import write_changes
-from crawlers.store.writing.change_set import ChangeSet
-from crawlers.store.writing.reserved_ids import reserve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from sqlalchemy import ColumnElement, Connection
 
     from crawlers.store.database import Database
-    from crawlers.store.reading.page_selection import StoredSelection
 
 MAX_SILENCE_S = 30.0  # of a worker, after which nobody is told that it will make another attempt
 NO_ROBOTS = or_(site.c.robots_status.in_([UNREACHABLE, TOO_MANY_REQUESTS]), site.c.robots_status >= SERVER_ERROR)
@@ -195,125 +187,3 @@ def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
         for site_id, number in database.rows(counted):
             counts[site_id] += number
     return len(counts), counts.total()
-
-
-@dataclass(frozen=True, slots=True)
-class SiteList:
-    """The sites that a process was told to crawl, and the other sites that its crawl includes."""
-
-    listed: Sequence[SiteRow] = ()  # with id 0 and today's limits; none: a resumed crawl includes all its sites
-    further: Sequence[SiteRow] = ()  # which the user did not list
-    keeps: Callable[[SiteRow], bool] | None = None  # whether an unlisted site of an earlier run stays; None: none does
-    leader_of: Callable[[str], str | None] = lambda site: None  # the name of the site that leads the source of a site
-    selection: StoredSelection | None = None  # of pages; if it changed, it applies as if it had always been the same
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of the listed sites."""
-        return frozenset(one.site for one in self.listed)
-
-
-def open_sites(
-    connection: Connection, crawl_id: int, sites: SiteList, now: float, *, try_again: bool = False
-) -> list[SiteRow]:
-    """Include *sites* in the crawl, adding new ones; return their rows with their numbers. The rest are left alone.
-
-    With *try_again*, the home pages of unavailable sites are requested again.
-    """
-    names = sites.names
-    kept = [one for one in find_sites(connection, crawl_id) if one.site not in names]
-    if sites.listed:
-        kept = [one for one in kept if sites.keeps is not None and sites.keeps(one)]
-    names = names.union(one.site for one in kept)
-    added = [one for one in sites.further if one.site not in names]
-    write_changes(connection, ChangeSet(*(DiscoveredSeed(one.site, f"{one.site}/") for one in added)))
-    wanted = [*sites.listed, *kept, *added]
-    known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}
-    by_name = {one.site: one for one in wanted}
-    owners = {address: one.site for one in wanted for address in (one.site, *one.aliases)}
-    new = len(by_name.keys() - known.keys())
-    ids = iter(reserve(connection, site, new) if new else ())
-    seeds = _seeds_of(connection, by_name)
-    _insert_seeds(connection, [one for one in by_name.values() if one.site not in seeds and one.site not in known])
-    seeds |= _seeds_of(connection, by_name.keys() - seeds.keys())
-    rows, inserted, updated = [], [], []  # few statements for any number of sites: there may be 100,000
-    for one in by_name.values():
-        limits = {
-            "parallel": one.parallel,
-            "max_level": one.max_level,
-            "delay_s": one.delay_s,
-            "start_url": one.start_url,
-            "folder": one.folder or None,
-            "aliases": " ".join(one.aliases) or None,
-        }
-        row = known.get(one.site)
-        if row is None:
-            number = next(ids)
-            new_row = {"id": number, "crawl_id": crawl_id, "seed_id": seeds[one.site], "site": one.site, **limits}
-            inserted.append(new_row)
-            rows.append(replace(one, id=number, is_new=True))
-            continue
-        its_seed = seeds.get(one.site, row.seed_id)  # the seed may have been removed and added again
-        updated.append({"number": row.id, "seed_id": its_seed, **limits})
-        if row.max_level != one.max_level:
-            move_level_limit(connection, row.id, one.max_level, now)
-        if row.availability is not None and try_again:
-            _retry_home_page(connection, row.id, now)
-        known_of_it = {name: getattr(row, name) for name in ROBOTS}
-        homes = own_homes(one.site, row.home_addresses, owners)
-        rows.append(replace(one, id=row.id, home_addresses=homes, **known_of_it))
-    if inserted:
-        connection.execute(insert(site), inserted)
-    if updated:
-        values: dict[str, Any] = {name: bindparam(name) for name in updated[0] if name != "number"}
-        connection.execute(update(site).where(site.c.id == bindparam("number")).values(**values, is_open=True), updated)
-    return _with_leaders(connection, rows, sites.leader_of)
-
-
-def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
-    """Queue the home page of an unavailable site again, as if it had never been requested."""
-    ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
-    again = update(page).where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
-    for scores in REVISITED:  # a page whose revisit is scheduled there is not queued twice
-        returns = select(scores.c.page_id).where(scores.c.site_id == site_id, scores.c.queue >= 0)
-        again = again.where(page.c.id.not_in(returns))
-    waits = again.values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
-    if connection.execute(waits).rowcount:
-        connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
-
-
-def _seeds_of(connection: Connection, sites: Collection[str]) -> dict[str, int]:
-    """Return the numbers of the seeds of *sites*, by site."""
-    named = select(seed.c.site, seed.c.id).where(among(seed.c.site, sites))
-    return {name: number for name, number in connection.execute(named)}
-
-
-def _insert_seeds(connection: Connection, wanted: Iterable[SiteRow]) -> None:
-    # Naming a site in one host list does not enable it for every harvest.
-    rows = [{"site": one.site, "start_url": one.start_url or f"{one.site}/", "enabled": False} for one in wanted]
-    if rows:
-        connection.execute(insert(seed), rows)
-
-
-def _with_leaders(connection: Connection, rows: list[SiteRow], leader_of: Callable[[str], str | None]) -> list[SiteRow]:
-    """Store which sites lead the sources of those of *rows*, and return *rows* with them."""
-    numbers = {row.site: row.id for row in rows}
-    leaders = {row.id: numbers.get(leader_of(row.site) or "") for row in rows}
-    led = [{"number": number, "leader": leader} for number, leader in leaders.items() if leader not in (None, number)]
-    if not led:
-        return rows
-    connection.execute(update(site).where(site.c.id == bindparam("number")).values(source_id=bindparam("leader")), led)
-    sources = {one["number"]: one["leader"] for one in led}
-    return [replace(row, source_id=sources.get(row.id)) for row in rows]
-
-
-def discovered_site(crawl_id: int, row: SiteRow, worker_id: int | None = None, leader: str | None = None) -> ChangeSet:
-    """Return the rows that add a site to the crawl, which was discovered during it by a worker that holds it now.
-
-    *leader* is the name of the site that leads its source.
-    """
-    limits = (row.parallel, row.max_level, row.delay_s, row.start_url)
-    return ChangeSet(
-        DiscoveredSeed(row.site, row.start_url or f"{row.site}/"),
-        DiscoveredSite(row.id, crawl_id, row.site, *limits, worker_id, leader),
-    )

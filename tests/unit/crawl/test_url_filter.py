@@ -4,7 +4,7 @@ import pytest
 
 from crawlers.crawl.control import ForwardClock
 from crawlers.crawl.url_filter import UrlFilter
-from crawlers.store.reading.page_selection import StoredSelection
+from crawlers.store.sites.site_opening import StoredSelection
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.graphs.site_graph import SiteGraph
+from crawlers.graphs.web_fragment import Inward, Outward, count_fragment
 from crawlers.urls.domains import host_group
 from tests.support.scored_store import A, B, Linked, store
 

@@ -11,7 +11,8 @@ from crawlers.store.locks import WorkerLock
 from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import crawl, crawler_setting, seed, site, worker
-from crawlers.store.sites.site_rows import SiteList, SiteRow, discovered_site
+from crawlers.store.sites.site_opening import SiteList, discovered_site
+from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.worker_rows import leave
 from tests.support.stored_rows import add_sites, committed, execute, write_changes_of
 

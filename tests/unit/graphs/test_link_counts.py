@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 
-from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
+from crawlers.graphs.web_fragment import Inward, Outward, count_fragment
 from crawlers.items import State
 from crawlers.store.schema.tables import ExternalLinkRow, ExternalUrlRow, page
 from crawlers.urls.domains import host_group

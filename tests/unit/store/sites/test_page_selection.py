@@ -5,10 +5,12 @@ from sqlalchemy import select, text
 
 from crawlers.items import State
 from crawlers.reasons import Reason
-from crawlers.store.reading import crawls, page_selection
+from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import site
-from crawlers.store.sites.site_rows import SiteList, SiteRow
+from crawlers.store.sites import site_opening
+from crawlers.store.sites.site_opening import SiteList
+from crawlers.store.sites.site_rows import SiteRow
 from tests.support.stored_rows import new_page, write_rows
 
 pytestmark = pytest.mark.both_stores
@@ -30,7 +32,7 @@ class Letters:
 
 
 def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(database, monkeypatch):
-    monkeypatch.setattr(page_selection, "RESELECTED", 2)
+    monkeypatch.setattr(site_opening, "RESELECTED", 2)
 
     def run(letters, max_level=None):
         selection = Letters(letters)

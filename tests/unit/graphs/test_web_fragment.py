@@ -6,16 +6,19 @@ import networkx
 import pytest
 
 from crawlers.graphs.export import write_graph
-from crawlers.graphs.fragment.link_counts import (
+from crawlers.graphs.web_fragment import (
+    ClassSize,
     FragmentCounts,
     Inward,
     Outward,
     Pair,
     Pairs,
+    WebFragment,
+    class_sizes,
+    link_class,
     write_accompanying,
     write_pairs,
 )
-from crawlers.graphs.fragment.web_fragment import ClassSize, WebFragment, class_sizes, link_class
 
 COUNTS = FragmentCounts(
     ["a.example", "b.example", "out.example", "=1+1.example"],

@@ -1,0 +1,264 @@
+"""Adds sites to a crawl, each with its seed, and opens those of earlier runs again.
+
+Pages are selected by the limit of levels of their site, and by the URLs that users select. Both may change when a crawl
+is resumed: pages that are not selected any more are rejected, and those that were not before wait again, as if today's
+limits had always applied. Orders that are not breadth-first reach pages by longer paths; when no URL waits, the levels
+are corrected, and pages that only seemed too deep are detected.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import String, bindparam, cast, insert, literal, select, update
+
+from crawlers.items import State
+from crawlers.reasons import NOT_SELECTED, Reason
+from crawlers.store.reading.url_counts import has_reason
+from crawlers.store.schema.score_tables import REVISITED
+from crawlers.store.schema.tables import DiscoveredSeed, DiscoveredSite, page, seed, site
+from crawlers.store.sites.site_rows import ROBOTS, find_sites, own_homes
+from crawlers.store.streaming import among
+from crawlers.store.writing.bulk_writer import write_changes
+from crawlers.store.writing.change_set import ChangeSet
+from crawlers.store.writing.reserved_ids import reserve
+from crawlers.urls.addresses import SiteAddresses
+from crawlers.urls.resolution import resolve, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.items import Target
+    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.urls.normalization import Normalization
+    from crawlers.urls.scope import UrlSelection
+
+
+LEVELS = 2**31 - 1  # the largest value of the column in PostgreSQL
+RESELECTED = 10_000  # pages that are read at a time when the selection of a site changed
+
+
+class StoredSelection:
+    """The URLs of a site that are fetched, by its folder, its addresses, and the patterns of *selection*.
+
+    *reason_against* is that of the filter of new URLs, *options* are the steps of their normal form.
+    """
+
+    def __init__(
+        self, reason_against: Callable[[Target], str | None], selection: UrlSelection, options: Normalization
+    ) -> None:
+        self._reason_against = reason_against
+        self._selection = selection
+        self._options = options
+
+    def fingerprint(self, row: SiteRow) -> str:
+        """Return a text that changes with the selection; "" if all URLs of the site are selected."""
+        parts = [row.folder, sorted(row.aliases), self._selection.include, self._selection.exclude]
+        return json.dumps(parts) if any(parts) else ""
+
+    def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
+        """Return why a stored URL is not selected, or None."""
+        if (address := site_of(url)) not in row.addresses:
+            return Reason.OTHER_ADDRESS.of(address, row.site)
+        if level == 0:  # start URLs, and pages to which they redirect
+            return None
+        addresses = SiteAddresses()
+        addresses.set(row.site, row.addresses, row.address)
+        return self._reason_against(addresses.of_site(resolve(url, "", self._options)))
+
+
+def move_level_limit(connection: Connection, site_id: int, max_level: int | None, now: float) -> None:
+    """Queue or reject pages that were found under another limit, as if *max_level* had always applied."""
+    deepest = max_level if max_level is not None else LEVELS
+    of_site = page.c.site_id == site_id
+    waits, is_too_deep = page.c.state == int(State.WAITING), has_reason(page.c.reason, [Reason.TOO_DEEP])
+    connection.execute(
+        update(page)
+        .where(of_site, page.c.state == int(State.REJECTED), is_too_deep, page.c.level <= deepest)
+        .values(state=int(State.WAITING), reason=None, state_at=now)
+    )
+    reason = literal(f"{Reason.TOO_DEEP} ") + cast(page.c.level, String) + literal(f" {max_level}")
+    connection.execute(
+        update(page)
+        .where(of_site, waits, page.c.level > deepest)
+        .values(state=int(State.REJECTED), reason=reason, state_at=now)
+    )
+
+
+def reselect(
+    connection: Connection, crawl_id: int, rows: Iterable[SiteRow], selection: StoredSelection, now: float
+) -> bool:
+    """Queue or reject the pages of sites whose selection changed; return whether any wait that did not before."""
+    of_crawl = select(site.c.id, site.c.selection, site.c.home_addresses).where(site.c.crawl_id == crawl_id)
+    stored = {row.id: row for row in connection.execute(of_crawl)}
+    changed = []
+    for row in rows:
+        before = stored[row.id]
+        lost = set((before.home_addresses or "").split()).difference(row.home_addresses)  # those of other sites now
+        fingerprint = " ".join([selection.fingerprint(row), *sorted(lost)]) or None
+        if before.selection != fingerprint:
+            changed.append((row, fingerprint))
+    if not changed:
+        return False
+    connection.execute(
+        update(site).where(site.c.id == bindparam("number")).values(selection=bindparam("today")),
+        [{"number": row.id, "today": fingerprint} for row, fingerprint in changed],
+    )
+    return any([_reselect_site(connection, row, selection, now) for row, _ in changed if not row.is_new])
+
+
+def _reselect_site(connection: Connection, row: SiteRow, selection: StoredSelection, now: float) -> bool:
+    """Queue or reject the pages of a site; return whether any wait that did not before."""
+    has_grown = False
+    waits = page.c.state == int(State.WAITING)
+    not_selected = (page.c.state == int(State.REJECTED)) & has_reason(page.c.reason, NOT_SELECTED)
+    columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason)
+    changed = (
+        update(page)
+        .where(page.c.id == bindparam("number"))
+        .values(state=bindparam("new_state"), reason=bindparam("why"), state_at=now)
+    )
+    after = 0
+    while True:
+        some = select(*columns).where(page.c.site_id == row.id, waits | not_selected, page.c.id > after)
+        found = connection.execute(some.order_by(page.c.id).limit(RESELECTED)).all()
+        if not found:
+            return has_grown
+        after = found[-1].id
+        changes = []
+        for number, url, level, state, before in found:
+            why = selection.reason_against(row, url, level)
+            if why is None and row.max_level is not None and level > row.max_level:
+                why = Reason.TOO_DEEP.of(level, row.max_level)
+            if why != (before if state == State.REJECTED else None):
+                new_state = int(State.WAITING if why is None else State.REJECTED)
+                has_grown = has_grown or why is None
+                changes.append({"number": number, "new_state": new_state, "why": why})
+        if changes:
+            connection.execute(changed, changes)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteList:
+    """The sites that a process was told to crawl, and the other sites that its crawl includes."""
+
+    listed: Sequence[SiteRow] = ()  # with id 0 and today's limits; none: a resumed crawl includes all its sites
+    further: Sequence[SiteRow] = ()  # which the user did not list
+    keeps: Callable[[SiteRow], bool] | None = None  # whether an unlisted site of an earlier run stays; None: none does
+    leader_of: Callable[[str], str | None] = lambda site: None  # the name of the site that leads the source of a site
+    selection: StoredSelection | None = None  # of pages; if it changed, it applies as if it had always been the same
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the listed sites."""
+        return frozenset(one.site for one in self.listed)
+
+
+def open_sites(
+    connection: Connection, crawl_id: int, sites: SiteList, now: float, *, try_again: bool = False
+) -> list[SiteRow]:
+    """Include *sites* in the crawl, adding new ones; return their rows with their numbers. The rest are left alone.
+
+    With *try_again*, the home pages of unavailable sites are requested again.
+    """
+    names = sites.names
+    kept = [one for one in find_sites(connection, crawl_id) if one.site not in names]
+    if sites.listed:
+        kept = [one for one in kept if sites.keeps is not None and sites.keeps(one)]
+    names = names.union(one.site for one in kept)
+    added = [one for one in sites.further if one.site not in names]
+    write_changes(connection, ChangeSet(*(DiscoveredSeed(one.site, f"{one.site}/") for one in added)))
+    wanted = [*sites.listed, *kept, *added]
+    known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}
+    by_name = {one.site: one for one in wanted}
+    owners = {address: one.site for one in wanted for address in (one.site, *one.aliases)}
+    new = len(by_name.keys() - known.keys())
+    ids = iter(reserve(connection, site, new) if new else ())
+    seeds = _seeds_of(connection, by_name)
+    _insert_seeds(connection, [one for one in by_name.values() if one.site not in seeds and one.site not in known])
+    seeds |= _seeds_of(connection, by_name.keys() - seeds.keys())
+    rows, inserted, updated = [], [], []  # few statements for any number of sites: there may be 100,000
+    for one in by_name.values():
+        limits = {
+            "parallel": one.parallel,
+            "max_level": one.max_level,
+            "delay_s": one.delay_s,
+            "start_url": one.start_url,
+            "folder": one.folder or None,
+            "aliases": " ".join(one.aliases) or None,
+        }
+        row = known.get(one.site)
+        if row is None:
+            number = next(ids)
+            new_row = {"id": number, "crawl_id": crawl_id, "seed_id": seeds[one.site], "site": one.site, **limits}
+            inserted.append(new_row)
+            rows.append(replace(one, id=number, is_new=True))
+            continue
+        its_seed = seeds.get(one.site, row.seed_id)  # the seed may have been removed and added again
+        updated.append({"number": row.id, "seed_id": its_seed, **limits})
+        if row.max_level != one.max_level:
+            move_level_limit(connection, row.id, one.max_level, now)
+        if row.availability is not None and try_again:
+            _retry_home_page(connection, row.id, now)
+        known_of_it = {name: getattr(row, name) for name in ROBOTS}
+        homes = own_homes(one.site, row.home_addresses, owners)
+        rows.append(replace(one, id=row.id, home_addresses=homes, **known_of_it))
+    if inserted:
+        connection.execute(insert(site), inserted)
+    if updated:
+        values: dict[str, Any] = {name: bindparam(name) for name in updated[0] if name != "number"}
+        connection.execute(update(site).where(site.c.id == bindparam("number")).values(**values, is_open=True), updated)
+    return _with_leaders(connection, rows, sites.leader_of)
+
+
+def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
+    """Queue the home page of an unavailable site again, as if it had never been requested."""
+    ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
+    again = update(page).where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
+    for scores in REVISITED:  # a page whose revisit is scheduled there is not queued twice
+        returns = select(scores.c.page_id).where(scores.c.site_id == site_id, scores.c.queue >= 0)
+        again = again.where(page.c.id.not_in(returns))
+    waits = again.values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
+    if connection.execute(waits).rowcount:
+        connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
+
+
+def _seeds_of(connection: Connection, sites: Collection[str]) -> dict[str, int]:
+    """Return the numbers of the seeds of *sites*, by site."""
+    named = select(seed.c.site, seed.c.id).where(among(seed.c.site, sites))
+    return {name: number for name, number in connection.execute(named)}
+
+
+def _insert_seeds(connection: Connection, wanted: Iterable[SiteRow]) -> None:
+    # Naming a site in one host list does not enable it for every harvest.
+    rows = [{"site": one.site, "start_url": one.start_url or f"{one.site}/", "enabled": False} for one in wanted]
+    if rows:
+        connection.execute(insert(seed), rows)
+
+
+def _with_leaders(connection: Connection, rows: list[SiteRow], leader_of: Callable[[str], str | None]) -> list[SiteRow]:
+    """Store which sites lead the sources of those of *rows*, and return *rows* with them."""
+    numbers = {row.site: row.id for row in rows}
+    leaders = {row.id: numbers.get(leader_of(row.site) or "") for row in rows}
+    led = [{"number": number, "leader": leader} for number, leader in leaders.items() if leader not in (None, number)]
+    if not led:
+        return rows
+    connection.execute(update(site).where(site.c.id == bindparam("number")).values(source_id=bindparam("leader")), led)
+    sources = {one["number"]: one["leader"] for one in led}
+    return [replace(row, source_id=sources.get(row.id)) for row in rows]
+
+
+def discovered_site(crawl_id: int, row: SiteRow, worker_id: int | None = None, leader: str | None = None) -> ChangeSet:
+    """Return the rows that add a site to the crawl, which was discovered during it by a worker that holds it now.
+
+    *leader* is the name of the site that leads its source.
+    """
+    limits = (row.parallel, row.max_level, row.delay_s, row.start_url)
+    return ChangeSet(
+        DiscoveredSeed(row.site, row.start_url or f"{row.site}/"),
+        DiscoveredSite(row.id, crawl_id, row.site, *limits, worker_id, leader),
+    )
