@@ -75,13 +75,14 @@ def test_a_crawl_without_space_for_its_graphs_is_not_finished(web, crawl, undist
 # Folders
 
 
-def run_while(web, crawl, lose):
+def run_while(web, crawl, lose, then_s=0.005):
     for name in ("result", "logs"):  # of an earlier crawl
         (crawl.folder / name).mkdir()
     web.pace = lambda url: 0.005
     run = crawl.start(**SMALL)
     until(lambda: web.requests > STOPPED_AFTER, "the request")
     lose()
+    web.pace = lambda url: then_s
     ended = run.wait()
     web.pace = lambda url: 0.0
     return ended
@@ -123,7 +124,9 @@ def test_a_result_folder_that_becomes_a_file_costs_no_page(web, crawl, undisturb
 
 def test_logs_that_become_a_file_stop_the_crawl_which_can_be_resumed(web, crawl, undisturbed):
     logs = crawl.folder / "logs"
-    assert_ended_by(run_while(web, crawl, replaced_by_file(logs)), f"the logs can't be written to {logs}")
+    # Logs are written once a second, while pages must still be waiting.
+    ended = run_while(web, crawl, replaced_by_file(logs), then_s=1.0)
+    assert_ended_by(ended, f"the logs can't be written to {logs}")
     assert crawl.waiting > 0
     logs.unlink()
     assert_resumed(crawl, undisturbed)
