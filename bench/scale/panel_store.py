@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from multiprocessing.synchronize import Event
 
 WRITTEN_ID = 10**9  # above the numbers of all pages
-LINKS_A_PAGE, NEW_A_PAGE, EXTERNAL_A_PAGE = 70, 6, 5  # as measured in crawls: see docs/explanation/architecture.md
+LINKS_A_PAGE, NEW_A_PAGE, EXTERNAL_A_PAGE = 70, 6, 5  # as measured in crawls: see docs/architecture.md
 LARGE = 1  # the number of the crawl with all pages; the others have a part of them
 MISSIONS = {LARGE: "extlinks", 2: "sitegraph", 3: "news", 4: "topic", 5: "broad"}
 PART = 5  # of the pages, in each of the other crawls

@@ -328,7 +328,7 @@ def test_queries_in_documents_run_on_the_tables(tmp_path):
 
 
 def test_documented_states_have_their_numbers():
-    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text("utf-8")
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert [state for state in State if f"{state.name} {state.value}" not in text] == []
 
 
