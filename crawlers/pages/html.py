@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlers.pages.charset import decode
-from crawlers.pages.page_links import LinkTexts, Surroundings, collapse
+from crawlers.pages.link_context import LinkTexts, Surroundings, collapse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

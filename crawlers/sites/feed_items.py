@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.errors import BadBody, BadUrl, DamagedBody
 from crawlers.pages.charset import decode
 from crawlers.pages.decompression import decompressed
-from crawlers.pages.page_links import collapse
+from crawlers.pages.link_context import collapse
 from crawlers.reasons import Reason
 from crawlers.urls.resolution import absolute, parsed
 
