@@ -3,9 +3,8 @@
 The state of a rule depends on pulls alone. Choosing changes nothing (except for turns measured in seconds), and neither
 does sleeping: a rule to which the pulls of an interrupted crawl are replayed has the state of the interrupted one.
 
-A priority queue of numbers whose priorities change frequently.
-
-Patience: how much time a crawl with a page budget gives for better pages.
+With them, what rules share: a priority queue of numbers whose priorities change frequently, and the patience of a crawl
+with a page budget, which waits for better pages.
 """
 
 from __future__ import annotations

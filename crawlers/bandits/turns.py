@@ -1,10 +1,9 @@
-"""Rules that learn nothing, or only once: turns of pages or of seconds, one site after the other, and equal shares.
+"""Rules that learn nothing, or only once: turns of pages or of seconds, one site after the other, equal shares; and for
+orders whose scores are comparable across sites: the site with the best page.
 
 References
 ----------
 .. [1] BeeBot (see `beebot`), the rules of a planner without knowledge of its sites, and rule R1.
-
-The rule for orders whose scores are comparable across sites: the site with the best page.
 """
 
 from __future__ import annotations

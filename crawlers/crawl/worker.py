@@ -1,7 +1,4 @@
-"""This process as a worker of its crawl, alone or one of several: its row in the store, which is its sign of life.
-
-How many events there were per second over the last minute.
-"""
+"""This process as a worker of its crawl, alone or one of several: its row in the store, which is its sign of life."""
 
 from __future__ import annotations
 

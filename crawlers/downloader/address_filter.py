@@ -1,8 +1,6 @@
-"""Keeps connections out of private networks: filters the addresses to which Twisted resolves host names.
+"""Where requests are sent: host names are resolved by the reactor, and no connection leads into a private network.
 
-Resolves host names by the resolver of the reactor, with its cache, its time limit and the filter of addresses.
-
-Where requests are sent, and the limits of responses that hold for both HTTP clients.
+Both HTTP clients use it, and the limits of responses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One download, as the callbacks of libcurl see it, with the limits for hostile servers.
-
-Reads which library downloads pages (HTTP_CLIENT).
-"""
+"""One download, as the callbacks of libcurl see it, with the limits for hostile servers."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
-"""Replaces files, and folders of files, atomically.
+"""Replaces files, and folders of files, atomically; checks before a crawl whether that will be possible.
 
 The content is written to a hidden file beside the target, which replaces the target when it is complete. So readers
 of the target find the old file or the complete new one, even after a kill or a power failure. The hidden file of
 a killed writer is used by the next writer of the same target. Two writers of one target do not disturb
 each other; the last one wins. During a write, the folder needs space for both files.
 
-Checks before a crawl whether its output files can be written; the checks leave no files behind.
-
-A file is of a kind: it has one of the endings of its kind, and what it replaces or continues begins like that kind. So
-no name that a setting or an option gives can overwrite a store, a list of sites, or code.
+The checks leave no files behind. A file is of a kind: it has one of the endings of its kind, and what it replaces or
+continues begins like that kind. So no name that a setting or an option gives can overwrite a store, a list of sites, or
+code.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Writes tables for people as CSV files, in which no cell runs as a formula, see `cells`.
-
-Values as the cells of tables and the attributes of graphs.
+"""Writes tables for people as CSV files, in which no cell runs as a formula.
 
 Titles are written by strangers, and a spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@``
 as a formula. A text (label or string attribute) that begins with one of these, with their full-width

@@ -1,6 +1,6 @@
 """The graphs of a crawl by name, and the part of one of them that somebody wants to look at.
 
-The pages of all sites of a crawl as one graph, with the links between the sites.
+One of them has the pages of all sites, with the links between the sites.
 """
 
 from __future__ import annotations

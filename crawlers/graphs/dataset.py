@@ -5,14 +5,9 @@ buckets (`site_id % n`): a range needs no number to be chosen, a small crawl has
 as it needs, and one file is open at a time. The links of a page are in the partition of the page, so partitions can be
 joined one after the other.
 
-Finds the page that stands for each duplicate and each redirect, in the database.
-
-The result is a temporary table, which vanishes with the transaction of the reader. It has no rows of pages that stand
-for themselves, and of those that nothing stands for.
-
-The tables of the dataset: their columns, and how their rows are read from the store.
-
-Statements read the sites `exported_site` from :first to :last. See docs/reference/parquet.md.
+The page that stands for each duplicate and each redirect is found in the database: a temporary table, which vanishes
+with the transaction of the reader, has those that have one. Statements read the sites `exported_site` from :first to
+:last. See docs/reference/parquet.md.
 """
 
 from __future__ import annotations

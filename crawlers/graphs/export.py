@@ -1,7 +1,4 @@
-"""Writes the graphs of a crawl to files.
-
-Writes graphs to files in a named format.
-"""
+"""Writes graphs to files, in a format that is found by its name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Further columns of the graph of a site: the importance of its pages, and the times at which they were seen.
 
-Memory: 8 bytes for each node and column.
-
-Deletes the rows of duplicate pages (`SAVE_DUPLICATES=0`): links to them then point to their representative.
+Memory: 8 bytes for each node and column. `SAVE_DUPLICATES=0` deletes the rows of duplicate pages: links to them then
+point to their representative.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The program that the user typed, for commands that messages suggest.
-
-The command that runs a crawl: its spider, the arguments of that, and settings.
-"""
+"""The program that the user typed, and the command that runs a crawl, for what messages suggest."""
 
 from __future__ import annotations
 

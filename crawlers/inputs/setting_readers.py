@@ -1,10 +1,6 @@
-"""Reads which sites are rendered by a browser, and where the browser is.
+"""Makes of settings what the program works with: normal forms and selections of URLs, rules and orders, the browser.
 
-The interface by which code without Scrapy reads settings; Scrapy's settings implement it.
-
-Reads the settings of URLs: the steps of their normal form, and the selection of those that are fetched.
-
-Creates the site rule and the page order that the settings select.
+Code without Scrapy reads settings by the interface `SettingValues`, which Scrapy's settings implement.
 """
 
 from __future__ import annotations

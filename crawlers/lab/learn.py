@@ -1,6 +1,6 @@
 """`scrapy lab learn`: makes the weights with which ORDER=learnt begins from crawls of one's own.
 
-Reads what links of stored crawls looked like, and what the pages behind them brought, to learn from them.
+It reads what their links looked like, and what the pages behind them brought.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The runs that `scrapy lab topic` compares, and the pages by which they are measured.
 
-The stored web of a topic crawl: the terms of its pages, and the texts and targets of their links.
+They run on the stored web of a topic crawl: the terms of its pages, and the texts and targets of their links.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""The kinds of settings: each checks a value, as it is typed or in a file, and says what may be written.
+"""What a setting is declared as: its kind checks a value, as it is typed or in a file, and says what may be written.
 
-Values of settings as people type them.
-
-The kinds of files that the program writes: their endings, and how those begin that are not empty.
-
-What a setting is declared as.
+Kinds of files have endings, and how those begin that are not empty.
 """
 
 from __future__ import annotations

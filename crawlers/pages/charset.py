@@ -1,4 +1,4 @@
-"""Detects the charset of a page, and converts the page to UTF-8 for the parser.
+"""Finds the charset of a page, declared or detected, and converts the page to UTF-8 for the parser.
 
 No function raises, whatever the bytes, and nothing is kept between pages. A page in valid UTF-8 costs
 one trial decoding; only other pages are examined further. Python's codecs decode most of each charset; this module
@@ -8,10 +8,9 @@ References
 ----------
 .. [1] WHATWG Encoding Standard, 9-14, legacy encodings. https://encoding.spec.whatwg.org/
 
-Reads which charset a response declares: in the HTTP header, in a `<meta>`, or in the XML prolog.
-
-Labels mean what they mean in browsers. Declarations are found anywhere on a page: browsers, too, read a page again if a
-`<meta>` behind the first 1024 bytes names another charset.
+A response declares its charset in the HTTP header, in a `<meta>`, or in the XML prolog. Labels mean what they mean in
+browsers. Declarations are found anywhere on a page: browsers, too, read a page again if a `<meta>` behind the first
+1024 bytes names another charset.
 
 References
 ----------

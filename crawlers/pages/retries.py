@@ -1,6 +1,6 @@
 """Decides whether and when a failed request is retried.
 
-Sorts the reasons of refused and failed downloads into a few classes, to count them.
+Reasons are sorted into a few classes, to count them.
 """
 
 from __future__ import annotations

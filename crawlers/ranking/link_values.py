@@ -4,7 +4,7 @@ The expected reward of a page is exp(eta), where eta is the sum of the weights o
 all sites and of one site are learnt together: a word that pays on one site is tried on the others, and what a site
 does otherwise, its own features say. Nothing here is random: the weights are a function of the rewards, in their order.
 
-Waiting links with their features, as arrays, so that all of them are valued together.
+`LinkTable` has waiting links with their features, as arrays, so that all of them are valued together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The manifest of a crawl: what determined its results.
-
-Reads the settings that a crawl recorded, which are texts.
-"""
+"""The manifest of a crawl: what determined its results, such as the settings that it recorded."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Each file is a function of the web, so that two crawls of an unchanged site give identical files. "First" always means
 the page with the lowest level, then the lowest URL. Graph and tables of a site read its links once.
-
-The rows of the files of links: to other sites, to what can't be loaded or is no URL, and the redirects of a site.
+The files of links have those to other sites, to what can't be loaded or is no URL, and the redirects of the site.
 """
 
 from __future__ import annotations

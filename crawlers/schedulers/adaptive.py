@@ -2,9 +2,7 @@
 
 The frontier decides which site, which page, and when. A `SiteSpider` names its sites (`crawl_spec`) and yields one
 `Page` per response, which the store pipeline records. The requests of plain Scrapy spiders wait in the frontier as text
-(see `foreign`).
-
-Turns the leases of a crawl into Scrapy requests, and the requests of plain Scrapy spiders into candidates.
+(see `foreign_queue`).
 """
 
 from __future__ import annotations

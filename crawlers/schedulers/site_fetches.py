@@ -1,9 +1,4 @@
-"""Requests the sitemaps of sites through the same downloader, each in the turn of a page of its site.
-
-The request for a page of a mission.
-
-Fetches robots.txt of a site before its first page, through the same downloader.
-"""
+"""The requests of a crawl: for pages, robots.txt (before the first page of a site) and sitemaps (in the turns of pages)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,8 @@
 """Parses dates in any notation: RFC 822, ISO 8601, and human ones in the languages of CLDR.
 
-Converts years and months of calendars that newspapers use beside the Gregorian one.
-
-The months that names mean in the languages of CLDR (month_names.json, by `python -m bench.quality.month_names`).
-
-A name may mean different months: Croatian "listopada" is October, Polish "listopada" November. So the language of the
-text decides; without it, such a name means no month.
+Newspapers use other calendars beside the Gregorian one. Names of months are those of CLDR (month_names.json, by `python
+-m bench.quality.month_names`). A name may mean different months: Croatian "listopada" is October, Polish "listopada"
+November. So the language of the text decides; without it, such a name means no month.
 """
 
 from __future__ import annotations

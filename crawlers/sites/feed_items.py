@@ -1,6 +1,6 @@
 """Collects the contents of a feed or sitemap: absolute links without duplicates, newest first, undated last.
 
-Prepares the bytes of a feed or sitemap for a parser: inflated, in UTF-8, only the root element.
+A parser gets the bytes inflated, in UTF-8, and only the root element.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 RSS and Atom are parsed by feedparser after unneeded elements are removed: some of its handlers take quadratic time
 (authors, categories), and one fails (gml:pos).
-
-Reads JSON Feed, versions 1 and 1.1 (https://www.jsonfeed.org/version/1.1/).
+JSON Feed is read in versions 1 and 1.1 (https://www.jsonfeed.org/version/1.1/).
 """
 
 from __future__ import annotations

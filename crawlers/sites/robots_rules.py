@@ -1,7 +1,4 @@
-"""The rules of a robots.txt (RFC 9309).
-
-Reads the name by which robots.txt addresses the crawl.
-"""
+"""The rules of a robots.txt (RFC 9309), and the name by which it addresses the crawl."""
 
 from __future__ import annotations
 

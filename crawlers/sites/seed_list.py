@@ -6,7 +6,7 @@
 A header line names the columns in any order; `start_url` is required. Cells are separated by commas or
 semicolons. A text without such a header is read as a hosts file.
 
-Finds the seed that a number, a name, a host, a domain or a URL refers to.
+A number, a name, a host, a domain or a URL refers to a seed.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ takes the time as *now*: the clock of the server (`server_time`) in a crawl, any
 A worker begins each of its transactions with `fence`, which locks its row. So nobody declares it lost while one of them
 is open, and none begins after that. The row of a worker is locked before that of its crawl, and sites come last.
 
-What a worker reports about itself in its rounds, as it is stored in `worker.status`.
+What a worker reports about itself in its rounds is stored in `worker.status`.
 """
 
 from __future__ import annotations

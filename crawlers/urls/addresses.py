@@ -1,11 +1,11 @@
-"""Which network addresses a crawl may connect to: the web must not lead it into private networks.
+"""Which network addresses a crawl may connect to, so that no page leads it into private networks; the addresses of sites.
 
 A page, a redirect or the DNS of a foreign domain may name an address that only the machine of the crawler can reach: a
 router, a database, the metadata service of a cloud (server-side request forgery). Names are judged by the addresses to
 which they resolve, when a connection is made; so it does not matter how an address is written, or which name stands for
 it.
 
-The addresses of sites: a site may have several, such as http and https, with and without www.
+A site may have several addresses, such as http and https, with and without www.
 """
 
 from __future__ import annotations

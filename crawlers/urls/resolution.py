@@ -3,7 +3,7 @@
 Joining follows the WHATWG URL standard, as in browsers. The normal form (see `normalization`) only determines which
 URLs are the same page; URLs are requested as they were found.
 
-Redirects: which statuses are redirects, and where their Location leads. Only this module interprets them.
+Which statuses are redirects, and where their Location leads, is interpreted here only.
 
 References
 ----------

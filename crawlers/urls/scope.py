@@ -1,6 +1,6 @@
-"""The scope of a crawl: the sites that may be crawled.
+"""The scope of a crawl: the sites that may be crawled, and the URLs that a user selects.
 
-The URLs that a user selects by expressions of RE2, which take linear time whatever people write.
+That is done by expressions of RE2, which take linear time whatever people write.
 """
 
 from __future__ import annotations

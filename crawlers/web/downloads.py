@@ -1,8 +1,7 @@
 """Files that the panel sends: their types, their names, and their turns; large ones are written to the disk first.
 
-A graph as one HTML file that opens without a network: data, sigma.js and our script are inside.
-
-Its policy allows these scripts by their hashes, and no others.
+One of them is a graph as one HTML file that opens without a network: data, sigma.js and our script are inside, and its
+policy allows these scripts by their hashes, and no others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the pages of the panel share.
 
-Endpoints that change something: their forms contain the token of the session.
+The forms of endpoints that change something contain the token of the session.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Serves the panel over HTTP.
-
-Puts the panel together: its routes, in front of them the guard, and what all pages share.
-"""
+"""Puts the panel together (its routes, in front of them the guard, and what all pages share), and serves it over HTTP."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tables of the workers of a crawl and of its sites, for `scrapy workers`.
+"""What people ask of the workers of a crawl, and the tables in which they read about them (`scrapy workers`).
 
-What people ask of the workers of a crawl, and what they read about them. None of it needs a worker's process.
+None of it needs a worker's process.
 """
 
 from __future__ import annotations

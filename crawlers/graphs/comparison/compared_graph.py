@@ -1,6 +1,6 @@
 """Two crawls of a site as one graph: all pages and links of both, each with what became of it.
 
-Writes what changed between two crawls of the same sites.
+It is written as a graph file and as tables.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Pages are the same if their keys are: URL variants (`/a` and `/a/`) are one page, also if another variant was requested.
 Both crawls are read in the order of an index, and links are read for `PAGES_AT_ONCE` pages at a time: memory does not
 grow with the site.
-
-Times of exports as text.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
 """Compares topic crawls: how similar to the topic their pages are, and how soon they found the important ones.
 
 All crawls are measured against one collection, the pages that any of them read, by its document frequencies and links.
-
-References
-----------
-.. [1] Wang, Zhu, Li, Pan (2004), Design of a Multi-strategy Topic Specific Web Crawler (in Chinese), section 4.
-
-Measures of a topic crawl, as curves over the number of pages read; a curve is a list of points.
+Measures are curves over the number of pages read: lists of points.
 
 References
 ----------

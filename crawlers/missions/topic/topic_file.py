@@ -1,4 +1,4 @@
-"""Reads the topic of a crawl from topic.yaml.
+"""The topic of a crawl: reads it from topic.yaml, stores it, and computes the final similarities of pages.
 
 ```yaml
 keywords:                       # words or phrases, each with a weight > 0 …
@@ -21,8 +21,6 @@ scope: sites                    # the sites of the roots (the default); all; or 
 language: auto                  # of the keywords and pages: auto (the default), en, ru, zh, de …
 budget: 2000                    # pages to read (default: PAGE_BUDGET)
 ```
-
-Reads and writes the topic of a crawl, reads its pages, and computes their final similarities.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The policy of a topic crawl: its topic is determined once, from keywords and examples, and stored.
 
-Analyses pages for a topic: their terms, their similarity, and the expected relevance of their links.
+Pages are analysed for it: their terms, their similarity, and the expected relevance of their links.
 """
 
 from __future__ import annotations

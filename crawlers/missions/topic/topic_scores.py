@@ -12,9 +12,8 @@ References
 .. [1] Wang, Zhu, Li, Pan (2004), Design of a Multi-strategy Topic Specific Web Crawler (in Chinese), section 3.
    The maximum over links and the normalisation of TR are our own.
 
-Learns how similar the pages behind links are to a topic, from the features of the links that were followed.
-
-The regression is that of `LinkValues`. It counts rewards in their means: a similarity is divided by the mean of all so
+`LinkRelevance` learns how similar the pages behind links are, from the features of those that were followed. It is the
+regression of `LinkValues`, and counts rewards in their means: a similarity is divided by the mean of all so
 far, so that the links of which nothing is known promise an average page.
 """
 

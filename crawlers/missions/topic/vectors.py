@@ -8,8 +8,6 @@ References
 .. [1] Wang, Zhu, Li, Pan (2004), Design of a Multi-strategy Topic Specific Web Crawler (in Chinese).
 .. [2] Menczer, Pant, Srinivasan, Ruiz (2001), Evaluating Topic-Driven Web Crawlers.
 
-The terms of a text, with their frequencies.
-
 A term is the stem of a word, or a pair of adjacent Chinese or Japanese characters. Stop words are not terms, nor are
 numbers (page numbers, prices and dates occur in unrelated texts) and single letters (initials, list items, parts of
 formulas). Combinations of letters and digits, such as utf8, are.

@@ -5,7 +5,7 @@ on from there: no row is counted, sorted or skipped for it. A step reads a bound
 none that the filters let through. So a reader who has no more time says how far the search came, and goes on later.
 A report that counts, compares or sorts what it reads is computed at once, and bounded: a `ComputedReport`.
 
-What a table is: columns with names, kinds and meanings. Terminals, files, pages and the reference are made of it.
+The columns of a table have names, kinds and meanings: terminals, files, pages and the reference are made of them.
 """
 
 from __future__ import annotations

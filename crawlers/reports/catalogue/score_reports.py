@@ -1,6 +1,5 @@
-"""The pages of a crawl by what its order found out about them: importance.
-
-What a crawl that learns from links has learnt of those to the pages that it read.
+"""The pages of a crawl by what its order found out about them: importance, and what was
+learnt of the links to them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The changes of a page between visits, and the sitemap that lists it.
-
-Where a page is kept: its rows in the store, its node in the graph, its files.
-"""
+"""The changes of a page between visits, the sitemap that lists it, and where it is kept: in store, graph and files."""
 
 from __future__ import annotations
 

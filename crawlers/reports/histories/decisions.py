@@ -1,10 +1,8 @@
-"""At which decision of the rule a page was chosen, and how the sites stood then.
+"""At which decision of the rule a page was chosen, and how the sites stood then; what a waiting URL waits for.
 
 Pulls are stored in order, and rules are pure: a rule to which the earlier pulls are replayed is in the state in which
 it chose the page. Downloads that were in flight then are known as well, from the times at which they were chosen.
 Which sites had something to fetch at that moment is not stored.
-
-What a waiting URL waits for, and what lets URLs through that were not requested.
 """
 
 from __future__ import annotations

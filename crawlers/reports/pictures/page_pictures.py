@@ -1,7 +1,4 @@
-"""Pictures of the pages of a crawl: by level, and by the status of their responses over time.
-
-The picture of the importance of pages in the order in which they were read.
-"""
+"""Pictures of the pages of a crawl: by level, by status over time, and by importance in the order of reading."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The contract of pictures: what they show, of which crawls, and their values as series over a common axis.
 
-Draws pictures of a crawl into a file, one below the other.
+A file has several of them, one below the other.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@ so that links can refer to a page before its row is committed.
 
 Tables whose rows are written completely are derived from their row types; see `schema.rows`.
 
-The tables of sitemaps and of the URLs that they list; see `crawl.site_sitemaps`.
-
-These URLs are compared with the pages of their sites, and never become pages: a graph is made of links.
+The URLs that sitemaps list (see `crawl.site_sitemaps`) are compared with the pages of their sites, and never become
+pages: a graph is made of links.
 """
 
 from __future__ import annotations

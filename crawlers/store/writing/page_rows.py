@@ -1,6 +1,6 @@
 """Turns a page into its rows.
 
-Turns external links into links of the site, if they lead to addresses that the site got later.
+External links become links of the site, if they lead to addresses that the site got later.
 """
 
 from __future__ import annotations
