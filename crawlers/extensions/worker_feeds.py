@@ -51,7 +51,7 @@ class WorkerFeeds(FeedExporter):
 
 
 class GuardedCsvExporter(CsvItemExporter):
-    """Scrapy's exporter, with an apostrophe before texts that a spreadsheet would take for formulas; see `cells`."""
+    """Scrapy's exporter, with an apostrophe before texts that a spreadsheet would take for formulas."""
 
     def serialize_field(self, field: Any, name: str, value: Any) -> Any:
         found = super().serialize_field(field, name, value)

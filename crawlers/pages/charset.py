@@ -4,17 +4,13 @@ No function raises, whatever the bytes, and nothing is kept between pages. A pag
 one trial decoding; only other pages are examined further. Python's codecs decode most of each charset; this module
 corrects the characters in which they differ from the standard.
 
-References
-----------
-.. [1] WHATWG Encoding Standard, 9-14, legacy encodings. https://encoding.spec.whatwg.org/
-
 A response declares its charset in the HTTP header, in a `<meta>`, or in the XML prolog. Labels mean what they mean in
 browsers. Declarations are found anywhere on a page: browsers, too, read a page again if a `<meta>` behind the first
 1024 bytes names another charset.
 
 References
 ----------
-.. [1] WHATWG Encoding Standard, 4.2, names and labels. https://encoding.spec.whatwg.org/
+.. [1] WHATWG Encoding Standard, 4.2, names and labels; 9-14, legacy encodings. https://encoding.spec.whatwg.org/
 .. [2] WHATWG HTML Standard, 13.2.3.2, determining the character encoding. https://html.spec.whatwg.org/
 """
 

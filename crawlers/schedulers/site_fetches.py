@@ -1,4 +1,4 @@
-"""The requests of a crawl: for pages, robots.txt (before the first page of a site) and sitemaps (in the turns of pages)."""
+"""The requests of a crawl: pages, robots.txt (before the first page of a site), sitemaps (in the turns of pages)."""
 
 from __future__ import annotations
 

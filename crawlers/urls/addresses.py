@@ -1,4 +1,4 @@
-"""Which network addresses a crawl may connect to, so that no page leads it into private networks; the addresses of sites.
+"""Which network addresses a crawl may connect to, lest a page leads it into private networks; the addresses of sites.
 
 A page, a redirect or the DNS of a foreign domain may name an address that only the machine of the crawler can reach: a
 router, a database, the metadata service of a cloud (server-side request forgery). Names are judged by the addresses to

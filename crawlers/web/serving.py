@@ -1,4 +1,4 @@
-"""Puts the panel together (its routes, in front of them the guard, and what all pages share), and serves it over HTTP."""
+"""Puts the panel together: its routes, in front of them the guard, what all pages share; and serves it over HTTP."""
 
 from __future__ import annotations
 
