@@ -73,6 +73,7 @@ class Acknowledgements:
         self._discovery = discovery
         self._scoring = scoring
         self._site_by_name = site_by_name
+        self._known: dict[str, int] = {}  # see `add_page_rows`
         self._read: set[int] = set()  # numbers of pages that were read in this run, if texts of links are stored
 
     def record_page(
@@ -116,6 +117,7 @@ class Acknowledgements:
             add_page_rows(
                 changes,
                 page,
+                self._known,
                 attempts=lease.attempts + was_requested,
                 fetched_at=lease.leased_at if was_requested else None,
                 now=now,
@@ -186,7 +188,7 @@ class Acknowledgements:
         values: Mapping[int, float] = {}
         contexts: dict[int, list[int]] = {}
         if decision.links.values is not None:
-            contexts = add_link_texts(changes, page.id, decision.links.texts, ids, others)
+            contexts = add_link_texts(changes, page.id, decision.links.texts, ids, others, self._known)
             values = decision.links.values
             worth = _worth(links, ids, values)
         elif page.anchors is not None:

@@ -66,7 +66,7 @@ class Surroundings:
 
     def texts(self, link: LexborNode) -> LinkTexts:
         """Return everything about *link*."""
-        anchor = self.anchor(link)
+        (anchor,) = self.anchors([link])
         rel = " ".join((link.attributes.get("rel") or "").lower().split())
         return LinkTexts(anchor, self._context(link, anchor), self._position(link), rel, link.tag or "")
 

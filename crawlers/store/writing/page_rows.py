@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
     from crawlers.store.writing.change_set import ChangeSet
 
+MOST_KNOWN = 20_000  # external URLs, and texts around links; some 500 bytes each
 _STATEMENTS = (
     f"""INSERT INTO link (source_id, target_id, count)
         SELECT e.page_id, o.target_id, sum(e.count)
@@ -93,12 +94,22 @@ def adopt_links(connection: Connection, site_id: int, keys: Mapping[int, int]) -
 
 
 def add_page_rows(
-    changes: ChangeSet, page: Page, *, attempts: int, fetched_at: float | None, now: float, moved_to: int | None
+    changes: ChangeSet,
+    page: Page,
+    known: dict[str, int],
+    *,
+    attempts: int,
+    fetched_at: float | None,
+    now: float,
+    moved_to: int | None,
 ) -> None:
     """Add the rows of a page that ended, and of its external and bad links.
 
-    *fetched_at* and *now* in seconds since 1970; *fetched_at* is None if the page was never requested.
+    *known* has the numbers of the external URLs, and of the texts around links, that were added before: pages repeat
+    them. *fetched_at* and *now* in seconds since 1970; *fetched_at* is None if the page was never requested.
     """
+    if len(known) > MOST_KNOWN:
+        known.clear()
     changes.add(
         EndedPage(
             page.id,
@@ -121,39 +132,42 @@ def add_page_rows(
             is_indexable=page.is_indexable if page.state is State.DONE else None,
         )
     )
-    add_external_rows(changes, page.id, page.external)
+    _add_external_rows(changes, page.id, page.external, known)
     changes.add(*[BadLinkRow(page.id, *bad) for bad in page.bad])
 
 
-def add_external_rows(changes: ChangeSet, page_id: int, links: Iterable[tuple[ExternalLink, int]]) -> None:
+def _add_external_rows(
+    changes: ChangeSet, page_id: int, links: Iterable[tuple[ExternalLink, int]], known: dict[str, int]
+) -> None:
     """Add the rows of external links of a page, each with the number of its occurrences."""
     counts: dict[tuple[int, int], int] = {}
-    urls: dict[int, ExternalUrlRow] = {}
-    contexts: dict[int, LinkContextRow] = {}
     for link, count in links:
-        url_id = url_key(link.url)
-        texts = link[3:]
-        context_id = _context_id(texts)
-        urls[url_id] = ExternalUrlRow(url_id, link.site, link.url, link.key)
-        contexts[context_id] = LinkContextRow(context_id, *texts)
-        pair = (url_id, context_id)
+        url_id = known.get(link.url)
+        if url_id is None:
+            url_id = known[link.url] = url_key(link.url)
+            changes.add(ExternalUrlRow(url_id, link.site, link.url, link.key))
+        pair = url_id, _context_id(changes, link[3:], known)
         counts[pair] = counts.get(pair, 0) + count
-    changes.add(*urls.values(), *contexts.values())
     changes.add(*[ExternalLinkRow(page_id, *pair, count) for pair, count in counts.items()])
 
 
 def add_link_texts(
-    changes: ChangeSet, page_id: int, texts: Iterable[LinkText], ids: Mapping[int, int], elsewhere: Container[int]
+    changes: ChangeSet,
+    page_id: int,
+    texts: Iterable[LinkText],
+    ids: Mapping[int, int],
+    elsewhere: Container[int],
+    known: dict[str, int],
 ) -> dict[int, list[int]]:
     """Add the *texts* of the links of a page; *ids* are the numbers of the linked pages by URL key.
 
-    Returns the numbers of the texts of links to pages *elsewhere*, by key. Those of others are left out.
+    For *known* see `add_page_rows`. Returns the numbers of the texts of links to pages *elsewhere*, by key. Those of
+    others are left out.
     """
     others: dict[int, list[int]] = {}
     for key, *parts in texts:
         if key in ids or key in elsewhere:
-            context_id = _context_id(parts)
-            changes.add(LinkContextRow(context_id, *parts))
+            context_id = _context_id(changes, parts, known)
             if key in ids:
                 changes.add(LinkTextRow(page_id, ids[key], context_id))
             else:
@@ -161,5 +175,11 @@ def add_link_texts(
     return others
 
 
-def _context_id(texts: Iterable[str]) -> int:
-    return url_key("\x1f".join(texts))
+def _context_id(changes: ChangeSet, texts: Iterable[str], known: dict[str, int]) -> int:
+    """Return the number of the *texts* of a link, whose row is added if they are not *known*."""
+    text = "\x1f".join(texts)
+    context_id = known.get(text)
+    if context_id is None:
+        context_id = known[text] = url_key(text)
+        changes.add(LinkContextRow(context_id, *texts))
+    return context_id

@@ -11,9 +11,10 @@ from crawlers.urls.keys import url_key
 NAV = ExternalLink("http://b.test/", 7, "http://b.test", "b", "see b", "nav", "", "a")
 
 
-def rows_of(state=State.DONE, **more):
+def rows_of(state=State.DONE, known=None, **more):
     changes, page = ChangeSet(), Page(7, "http://a.test/", 0, state, **more)
-    add_page_rows(changes, page, attempts=2, fetched_at=10.0, now=11.0, moved_to=None)
+    known = {} if known is None else known
+    add_page_rows(changes, page, known, attempts=2, fetched_at=10.0, now=11.0, moved_to=None)
     return changes
 
 
@@ -31,6 +32,13 @@ def test_external_links_are_counted_per_url_and_context():
     assert (of_nav, of_footer) == (["b", "see b", "nav", "", "a"], ["b", "see b", "footer", "", "a"])
     assert sorted(changes[ExternalLinkRow]) == sorted([ExternalLinkRow(7, b, nav, 4), ExternalLinkRow(7, b, footer, 2)])
     assert changes[ExternalUrlRow] == [(b, "http://b.test", "http://b.test/", 7)]
+
+
+def test_url_and_context_that_another_page_has_are_not_added_again():
+    known, other = {}, NAV._replace(anchor="B")
+    first, second = rows_of(known=known, external=[(NAV, 1)]), rows_of(known=known, external=[(NAV, 2), (other, 1)])
+    assert ([row.anchor for row in second[LinkContextRow]], second[ExternalUrlRow]) == (["B"], [])
+    assert second[ExternalLinkRow][0] == first[ExternalLinkRow][0]._replace(count=2)
 
 
 def test_contexts_whose_texts_join_to_the_same_string_are_different():
