@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from crawlers.missions.news.dedup.document_fingerprints import compared_words
-from crawlers.missions.news.dedup.shingles import nearly_same
+from crawlers.missions.news.dedup.document_fingerprints import compared_words, nearly_same
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.urls.resolution import resolve
 from tests.support.processes import until

@@ -30,12 +30,10 @@ from trafilatura import load_html
 import crawlers
 from bench.halves import is_set_aside
 from bench.quality.extraction import overlap, tokens, whole
-from crawlers.missions.news.article.article_parts import ArticleParts
 from crawlers.missions.news.article.article_reader import extracted_text
-from crawlers.missions.news.article.json_ld import json_ld, microdata
-from crawlers.missions.news.article.meta_tags import meta_tags
-from crawlers.missions.news.article.text_blocks import text_blocks
-from crawlers.missions.news.article.text_choice import TextBlock, best_set, features
+from crawlers.missions.news.article.page_metadata import ArticleParts, json_ld, meta_tags, microdata
+from crawlers.missions.news.article.text_blocks import TextBlock, text_blocks
+from crawlers.missions.news.article.text_choice import best_set, features
 from crawlers.pages.charset import decode
 from crawlers.pages.html import thin
 from crawlers.ranking.link_prior import OF_BLOCKS

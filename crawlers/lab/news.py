@@ -13,8 +13,7 @@ from crawlers.files.csv_tables import write_table
 from crawlers.inputs.crawl_name import named_by
 from crawlers.lab.options import check, label_of
 from crawlers.lab.yield_chart import draw_curves
-from crawlers.missions.news.plan.iteration_counts import Iteration, merged
-from crawlers.missions.news.stored.iterations import stored_days, stored_iterations
+from crawlers.missions.news.stored.iterations import Iteration, merged, stored_days, stored_iterations
 from crawlers.plurals import counted, plural
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.files.csv_tables import Value
-    from crawlers.missions.news.plan.iteration_counts import Day
+    from crawlers.missions.news.stored.iterations import Day
     from crawlers.store.reading.queries import NamedCrawl
 
 HELP = "shows the results of the iterations of news crawls: scrapy lab news [CRAWL or URL of a store …]."

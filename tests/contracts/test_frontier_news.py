@@ -7,8 +7,7 @@ import pytest
 from crawlers.frontier import site_start
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
-from crawlers.missions.news.plan.news_orders import by_fit
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, by_fit
 from crawlers.missions.news.stored.news_tables import PollRow, news_score
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.writing.change_set import ChangeSet

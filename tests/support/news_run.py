@@ -17,8 +17,7 @@ from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News
 from crawlers.missions.news.news_policy import NewsPolicy
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
-from crawlers.missions.news.plan.news_orders import by_fit
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, by_fit
 from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.missions.news.stored.iterations import Iterations

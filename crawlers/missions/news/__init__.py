@@ -1,7 +1,7 @@
 """News crawls: articles first, once, soon after they appear.
 
 Begin with `news_policy`, which coordinates feeds and polls (`feeds`, `plan`), rules of URLs (`urls`), articles
-(`article`, `dates`) and copies of documents (`dedup`). `stored` has the tables, `reports` what people see.
+(`article`) and copies of documents (`dedup`). `stored` has the tables, `reports` what people see.
 """
 
 from crawlers.mission import Mission, OwnOrder
@@ -12,13 +12,13 @@ MISSION = Mission(
     "scrapy crawl news -a sources=sources.yaml",
     gives=frozenset({ARTICLES}),
     orders={
-        "fit": OwnOrder(ARTICLES, "plan.news_orders:fit"),
-        "fit*opic": OwnOrder(ARTICLES, "plan.news_orders:fit_opic"),
+        "fit": OwnOrder(ARTICLES, "plan.news_scores:fit"),
+        "fit*opic": OwnOrder(ARTICLES, "plan.news_scores:fit_opic"),
     },
     schema="stored.news_tables",
-    panel=("edge.document_pages", "edge.rule_pages"),
+    panel=("edge.news_pages",),
     actions="edge.news_actions:ACTIONS",
-    sources="edge.source_import:import_sources",
+    sources="edge.site_feeds:import_sources",
     source_results="edge.site_feeds:show_sources",
     search="reports.search",
     lab="news",
@@ -28,6 +28,6 @@ MISSION = Mission(
     summary="reports.news_summary:news_summary",
     results="stored.documents:documents_found",
     history="reports.document_history:document_history",
-    scores="reports.queue_facts:queue_facts",
-    guesses="feeds.feed_discovery:USUAL_PLACES",
+    scores="reports.url_rule_trial:queue_facts",
+    guesses="feeds.feed_registry:USUAL_PLACES",
 )

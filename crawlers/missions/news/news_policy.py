@@ -13,7 +13,7 @@ from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.values import Decision
 from crawlers.items import QueueSlot, State
-from crawlers.missions.news.article.article_labels import ALTERNATE_URL, SURE
+from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, SURE
 from crawlers.missions.news.news_items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, news_of
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.plan.next_visits import NO_LINKS, LinkSlots, NextVisits

@@ -2,8 +2,7 @@
 
 from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.site_queue import SiteQueue
-from crawlers.missions.news.plan.news_scores import FIT
-from crawlers.missions.news.plan.queue_shares import QueueShares
+from crawlers.missions.news.plan.news_scores import FIT, QueueShares
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.sites.site_rows import SiteRow
 from tests.support.frontier_scores import FixedScores, entry

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.missions.news.plan.news_orders import by_fit
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, NewsScores
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, NewsScores, by_fit
 from crawlers.missions.topic.topic_scores import TopicScores
 from crawlers.missions.topic.vectors import Weights
 from crawlers.ranking.opic import OPIC

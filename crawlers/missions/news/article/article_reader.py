@@ -8,30 +8,29 @@ from __future__ import annotations
 
 import logging
 import re
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from htmldate import find_date
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from trafilatura import bare_extraction, load_html
 from trafilatura.metadata import extract_author
 
 from crawlers.errors import BadUrl
-from crawlers.missions.news.article.article_parts import ArticleParts
-from crawlers.missions.news.article.article_text import as_lines, hidden_text
-from crawlers.missions.news.article.bylines import authors
-from crawlers.missions.news.article.content_rules import by_rules
-from crawlers.missions.news.article.facts import keywords, plain_text
-from crawlers.missions.news.article.headline import headline
-from crawlers.missions.news.article.json_ld import json_ld, microdata
-from crawlers.missions.news.article.meta_tags import meta_tags
-from crawlers.missions.news.article.page_lines import page_lines
-from crawlers.missions.news.article.shown_authors import shown_authors
-from crawlers.missions.news.article.text_blocks import text_blocks
+from crawlers.missions.news.article.bylines import authors, page_lines, shown_authors
+from crawlers.missions.news.article.page_metadata import (
+    ArticleParts,
+    by_rules,
+    json_ld,
+    keywords,
+    meta_tags,
+    microdata,
+    plain_text,
+)
+from crawlers.missions.news.article.publication import DAY_S, publication, shown_date
+from crawlers.missions.news.article.text_blocks import as_lines, hidden_text, letters_of, text_blocks
 from crawlers.missions.news.article.text_choice import article_blocks
-from crawlers.missions.news.article.text_language import language_of
-from crawlers.missions.news.dates.publication import DAY_S, publication
-from crawlers.missions.news.dates.shown_dates import shown_date
 from crawlers.missions.news.news_items import Article
 from crawlers.pages.charset import decode
 from crawlers.pages.html import thin
@@ -44,7 +43,109 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-    from crawlers.missions.news.article.page_lines import PageLines
+    from crawlers.missions.news.article.bylines import PageLines
+
+MIN_IDENTIFIED = 100  # of a text whose language is identified
+MAX_CHARS = 1_000  # that are read; 3,000 gave no other language on 294 pages, and took three times as long
+
+_LIKELY = 0.5  # probability: of related languages one is more likely than the others together
+_DEFAULT = ("", "en")  # what templates say if nobody changed them
+
+
+def language_of(declared: str, text: str) -> str:
+    """Return the language (ISO 639-1) of *text*, where the page says that it is *declared*, or says nothing.
+
+    A declared language other than English is believed; so is English unless the text is in another language.
+    """
+    if declared not in _DEFAULT or len(text) < MIN_IDENTIFIED:
+        return declared
+    language, probability = _identifier().classify(text[:MAX_CHARS])
+    return str(language) if probability >= _LIKELY and len(language) == 2 else declared
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+_SEPARATOR = re.compile(r"\s+(?:[-–—·•*»«›‹~/]|::|>)\s+|\s*(?:\|\|?|ǀ|｜|_)\s*|\s*:\s+(?=\S+\Z)|:\s+")
+_MIN_LABEL = 3  # letters of a host label that may be the site's name: "de" and "tv" are not
+_SURE_LABEL = 5  # letters of a label that may begin a name: "example.org" is "Example Weekly"
+_MAX_NAME = 4  # words
+_MIN_SHARE = 0.6  # of an h1 that is the title, after a kicker
+
+
+def headline(declared: str, visible: Sequence[str], shared: str, window: str, names: Iterable[str], url: str) -> str:
+    """Return the title of the article from several places on the page; empty if all are empty.
+
+    *declared* is the headline in its structured data, *visible* are its h1 elements, *shared* is its title for social
+    networks and *window* that of the browser window. The title with most occurrences is returned; a single h1 that has
+    no word of the others does not count against two that agree. The *names*
+    that the page gives for its site, and the host of *url*, are removed from both ends.
+    """
+    sites = _site_names(names, url)
+    # Some pages also give their title as the name of the site: then nothing is removed.
+    declared, shared, window = (
+        _without_site(title, sites) or " ".join(title.split()) for title in (declared, shared, window)
+    )
+    visible = [cut for title in visible if (cut := _without_site(title, sites))]
+    # A single h1 is the title that readers see; several may include the site's name or sidebars.
+    candidates = [*visible, declared, shared] if len(visible) == 1 else [declared, shared, *visible]
+    candidates = [title for title in candidates if title]
+    if not candidates:
+        return max(_SEPARATOR.split(window), key=len)
+    # Templates usually use one text for the window and social networks, so the two count as one vote.
+    without_kicker = {letters_of(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
+    votes = [_ends([declared]), _ends(visible) | without_kicker, _ends([shared, window])]
+    best = max(candidates, key=lambda title: sum(letters_of(title) in vote for vote in votes))
+    # Machine-readable copies have the right punctuation where an h1 shows its parts on separate lines.
+    return next(title for title in (declared, shared, best) if letters_of(title) == letters_of(best))
+
+
+def _site_names(names: Iterable[str], url: str) -> set[str]:
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    labels = [label for label in host.split(".") if len(label) >= _MIN_LABEL]
+    known = [part for name in names for part in (name, *_SEPARATOR.split(name))]
+    return {letters for name in (*known, host, *labels) if len(letters := letters_of(name)) > 1}
+
+
+def _without_site(title: str, sites: set[str]) -> str:
+    """Return *title* without the names of *sites* (letters only) at its ends; empty if nothing else remains."""
+    title = " ".join(title.split())
+    for _ in range(3):  # section, site, its owner
+        for between in _SEPARATOR.finditer(title):
+            if _is_site(title[between.end() :], sites):
+                title = title[: between.start()]
+                break
+            if letters_of(title[: between.start()]) in sites:
+                title = title[between.end() :]
+                break
+    return "" if letters_of(title) in sites else title
+
+
+def _is_site(part: str, sites: set[str]) -> bool:
+    letters = letters_of(part)
+    if letters in sites or not letters:
+        return True
+    return len(part.split()) <= _MAX_NAME and any(
+        len(site) >= _SURE_LABEL and letters.startswith(site) for site in sites
+    )
+
+
+def _ends(titles: Iterable[str]) -> set[str]:
+    """Return *titles*, and their beginnings and ends up to a separator, as letters."""
+    found = set()
+    for title in titles:
+        found.add(letters_of(title))
+        for between in _SEPARATOR.finditer(title):
+            found |= {letters_of(title[: between.start()]), letters_of(title[between.end() :])}
+    return found
+
+
+def _is_most_of(title: str, visible: str) -> bool:
+    """Return whether the h1 *visible* is *title* after a kicker."""
+    return letters_of(visible).endswith(letters_of(title)) and len(title) > _MIN_SHARE * len(visible)
+
 
 MIN_CHARS = 200  # the shortest article measured has 302 (docs/measurements.md)
 MAX_BYTES = 4 * 1024 * 1024  # of a page; the rest is not read

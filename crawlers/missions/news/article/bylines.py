@@ -1,18 +1,212 @@
-"""Extracts author names from bylines: "By Ann Lee and Bo Ek", "Ann Lee, Reuters", addresses, accounts, the site."""
+"""Extracts author names: from bylines such as "By Ann Lee and Bo Ek", and from the lines near the headline."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from crawlers.missions.news.article.byline_words import AGENCY, BEFORE, ROLE
-from crawlers.missions.news.article.shown_authors import MAX_WORDS, looks_like_name
+from lxml import etree
+
+from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, letters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
+
+    from lxml.html import HtmlElement
+
+# Words that begin a byline whatever follows.
+_PHRASES = """
+by|view all posts by
+|(?:an? )?(?:analysis|opinion|comment|commentary|review|story|report|reporting|interview|words|text|photos?
+|photography|video|column|editorial|contributed|posted|published|written|reported|article|essay|research|updated
+|produced|compiled|created) by
+|(?:ein |eine )?(?:gastbeitrag|gastkommentar|kommentar|analyse|bericht|interview|essay|kolumne|reportage|rezension
+|beitrag|geschrieben|verfasst|veröffentlicht|porträt|glosse|leitartikel|text|artikel) von
+|(?:propos recueillis|publié|écrit|rédigé|posté|signé|(?:une )?(?:analyse|enquête|chronique|tribune)|texte|reportage
+|article) par
+|(?:escrito|escrit|publicado|publicat|redactado|elaborado|texto|text|análisis|anàlisi|análise|reportaje|reportagem
+|entrevista|opinión|opinião|postado|crónica|crònica|informa) (?:por|per)
+|(?:a cura|scritto|pubblicato|testo|analisi|intervista|articolo) (?:di|da)
+|(?:scris|(?:un |o )?articol(?:ul)?(?: scris)?|publicat|redactat|material|text|(?:o )?analiză|realizat) de
+|(?:geschreven|geplaatst|analyse|tekst|opgetekend) door
+|(?:skrevet|skriven|skrivet|publicerad|publisert|udgivet|analys|analyse|text|tekst|kommentar) (?:av|af)
+|(?:ditulis|dilaporkan|laporan) oleh|pewarta|viết bởi|γράφ(?:ει|ουν) (?:ο|η|οι)|γράφ(?:ει|ουν)
+|συνέντευξη στ(?:ον|ην|η)|από (?:τον|την|τη)|írták|írta|összeállította|készítette|napísal[ai]?|napsal[ai]?
+|napísal\\(a\\)|napsal\\(a\\)|zpracoval[ai]?|spracoval[ai]?|napisał[ai]?|opracował[ai]?|oprac\\.|napisa[ol]a?|piše
+|подготовил[аи]?|написал[аи]?|беседовал[аи]?|підготува(?:в|ла|ли)|розмовля(?:в|ла)|спілкува(?:вся|лася)|напиша|بقلم
+|به قلم|كتبها|كتبه|كتبت|كتب|מאת|লিখেছেন|เขียนโดย|รายงานโดย|เรียบเรียงโดย|เรื่องโดย|โดย
+"""
+
+# Prepositions and articles of languages where they begin bylines; some also begin names: De Vries, Von Trapp.
+_PREPOSITIONS = "von|de|par|por|per|di|da|av|af|door|przez|oleh|od|от|від|του|της|των"
+
+
+# Roles behind a comma: no part of a name.
+_ROLES = """
+editor|editors|correspondent|reporter|writer|columnist|analyst|contributor|contributing|producer|journalist|bureau
+|chief|staff|professor|director|fellow|lecturer|researcher|critic|commentator|photographer|freelance|managing
+|special|deputy|head of|ceo|intern|associate|assistant|author of|at the|for the|redakteur(?:in)?|redaktion
+|korrespondent(?:in)?|chefredakteur(?:in)?|journaliste|rédact(?:eur|rice)|rédaction|correspondante?|grand reporter
+|envoyée? spéciale?|chroniqueu(?:r|se)|periodista|corresponsal|redactor(?:a)?|redacción|enviad[oa] especial
+|columnista|jornalista|repórter|editora?|colunista|giornalista|inviat[oa]|corrispondente|caporedattore
+|dziennikar(?:z|ka)|redaktor(?:ka)?|korespondent(?:ka)?|novinář(?:ka)?|profesor(?:ius|ė)?|docent|политолог
+|журналист(?:ка)?|корреспондент|обозреватель|редактор|журналіст(?:ка)?|кореспондент|оглядач|редакторка|muhabir
+|editör|yazar|szerkesztő|újságíró|tudósító|δημοσιογράφος|ανταποκριτής|συντάκτης|journaliste?|verslaggever|redacteur
+|toimittaja|wartawan|jurnalis|phóng viên|ผู้สื่อข่าว|مراسل|صحفي|كاتب|خبرنگار|سردبیر|כתב|עורך|संवाददाता|पत्रकार|pm|mp
+|md|phd
+"""
+
+# Agencies.
+_AGENCIES = """
+reuters|ap|associated press|the associated press|afp|agence france-presse|dpa|deutsche presse-agentur|efe
+|agencia efe|europa press|ansa|adnkronos|pa|pa media|press association|upi|bloomberg|tass|тасс|interfax|интерфакс
+|риа новости|xinhua|kyodo|jiji|jiji press|yonhap|pti|ani|ians|aap|cp|the canadian press|ritzau|ntb|tt|stt|bns|elta
+|pap|čtk|tasr|sita|mti|apa|sda|keystone-sda|ats|belga|anp|lusa|agerpres|mediafax|bta|бта|tanjug|hina|sta|aa
+|anadolu(?: ajansı)?|dha|iha|irna|isna|tasnim|mehr|spa|wam|petra|kuna|mena|antara|bernama|vna|ttxvn|укринформ
+|укрінформ|унн|уніан|унiан|rbc|cna|新华社|中新社|新华网|中央社|共同通信|時事通信|연합뉴스|뉴시스|뉴스1|epd|kna|sid
+|apn|ots|stringer|agencies|agencias|agenturen|agences|agenzie|wires?|wire reports|wire services|news service
+|press release|pressemitteilung
+"""
+
+
+def _alternatives(words: str) -> str:
+    return "".join(line.strip() for line in words.strip().splitlines())
+
+
+_SPACE = r"(?:\s*[:：]\s*|\s+|\Z)"
+BEFORE = re.compile(
+    rf"\A(?:(?:{_alternatives(_PHRASES)}){_SPACE}|(?:{_PREPOSITIONS})(?:\s*[:：]\s*|\s+(?=\S+\s+\S))"
+    rf"|(?-i:{_PREPOSITIONS})\s+(?=\S))",
+    re.I,
+)
+ROLE = re.compile(rf"(?:\A|\W)(?:{_alternatives(_ROLES)})(?:\Z|\W)|(?:報導|报道|報道|电|電)\Z", re.I)
+AGENCY = re.compile(rf"(?:{_alternatives(_AGENCIES)})", re.I)
+
+
+MAX_ELEMENTS = 20_000  # of a page, that are looked at
+MAX_LINES = 3_000  # that are kept
+
+_MAX_LINE_CHARS = 150  # of a line
+_BEFORE = 2  # times as far as behind the headline: there are the dates of the issue, and other articles
+_MIN_SHARE = 0.5  # of a heading or title in the other one
+_HEADINGS = frozenset(["h1", "h2", "h3"])
+_UNRELATED = frozenset("script style noscript template nav footer select iframe svg".split())  # noqa: SIM905
+
+
+class PageLine(NamedTuple):
+    """The text of one element without its children."""
+
+    position: int  # number of the element
+    node: HtmlElement
+    text: str
+    names: str  # class, id and other names of the element
+
+
+class PageLines(NamedTuple):
+    """The lines of a page, and the positions of its headlines."""
+
+    lines: tuple[PageLine, ...]
+    headings: tuple[int, ...]
+
+    def distance(self, line: PageLine) -> int:
+        """Return the number of elements between *line* and the nearest headline; 0 if the page has no headline."""
+        at = line.position
+        return min((at - one if at >= one else _BEFORE * (one - at) for one in self.headings), default=0)
+
+
+def page_lines(tree: HtmlElement, title: str) -> PageLines:
+    """Return the lines of the page *tree* that are short, without those of navigation and footers.
+
+    The headlines are those with the *title* of the article; if there is none, all h1 elements.
+    """
+    wanted = letters_of(title)
+    titles: list[int] = []
+    headings: list[int] = []
+    lines: list[PageLine] = []
+    walk = etree.iterwalk(tree, events=("start",))
+    for position, (_, node) in enumerate(walk):
+        if position > MAX_ELEMENTS or len(lines) > MAX_LINES:
+            break
+        if node.tag in _UNRELATED:
+            walk.skip_subtree()
+            continue
+        if node.tag in _HEADINGS:
+            if node.tag == "h1":
+                headings.append(position)
+            if _is_title(letters_of(node.text_content()), wanted):
+                titles.append(position)
+        text = " ".join("".join([node.text or "", *(child.tail or "" for child in node)]).split())
+        if (text or node.tag == "time") and len(text) <= _MAX_LINE_CHARS:
+            names = [node.get(name) for name in ("class", "id", "itemprop", "rel", "href")]
+            lines.append(PageLine(position, node, text, " ".join(filter(None, names))))
+    return PageLines(tuple(lines), tuple(titles or headings))
+
+
+def _is_title(heading: str, title: str) -> bool:
+    """Return whether a heading is the title, with or without a kicker; both in letters."""
+    shorter, longer = sorted((heading, title), key=len)
+    return shorter in longer and len(shorter) >= _MIN_SHARE * len(longer) > 0
+
+
+MAX_WORDS = 4  # of a name, without particles
+MAX_READ = 30  # lines that may be bylines
+
+_MAX_CHARS = 120  # of a byline
+_NEAR = 60  # elements between the headline and its byline
+_NAMED = re.compile(r"author|byline|\bautor|verfasser|auteur|redacteur|writer|contributor|journalist", re.I)
+_OTHER = re.compile(r"comment|related|teaser|recommend|follow|share|social|bio\b|description|avatar|image|photo", re.I)
+_NAME = re.compile(rf"[^\W\d_][\w.'’ʼ{COMBINING_MARKS}-]*")
+_PARTICLES = frozenset(
+    "al bin da das de de' del della den der di do dos du el i la le ten ter van von und y e zu zur".split()  # noqa: SIM905
+)
+
+
+def shown_authors(page: PageLines) -> Iterator[list[str]]:
+    """Yield the bylines that the *page* shows, the nearest to a headline first; none on a page without headlines."""
+    if not page.headings:
+        return
+    lines = [(page.distance(line), line) for line in page.lines]
+    near = sorted((one for one in lines if one[0] <= _NEAR), key=lambda one: one[0])
+    tried = 0
+    for _, line in near:
+        if tried < MAX_READ and (found := _byline(line)):
+            tried += 1
+            yield [found]
+
+
+def _byline(line: PageLine) -> str:
+    """Return the byline in *line*; empty if it is none."""
+    is_named = _NAMED.search(line.names) is not None and not _OTHER.search(line.names)
+    if not (is_named or BEFORE.match(line.text)):
+        return ""
+    if next(line.node.iterancestors("figure", "figcaption"), None) is not None:
+        return ""  # of a picture
+    text = " ".join(line.node.text_content()[: 2 * _MAX_CHARS].split())
+    return text if len(text) <= _MAX_CHARS else ""
+
+
+def looks_like_name(text: str) -> bool:
+    """Return whether *text* may be the name of a person, in any script.
+
+    >>> looks_like_name("Ursula von der Leyen"), looks_like_name("Storm over the sea"), looks_like_name("山田太郎")
+    (True, False, True)
+    """
+    words = text.split()
+    if not 1 <= len([word for word in words if word not in _PARTICLES]) <= MAX_WORDS or any(
+        _NAME.fullmatch(word) is None for word in words
+    ):
+        return False
+    if text.upper() == text.lower():  # a script without capital letters
+        return len(text) <= 30
+    return len(words) > 1 and all(_begins_with_capital(word) or word in _PARTICLES for word in words)
+
+
+def _begins_with_capital(word: str) -> bool:
+    return word.removeprefix("d'").removeprefix("d’").removeprefix("l'")[:1].isupper()
+
 
 MAX_AUTHORS = 20
 _MAX_NAME = 80  # letters; longer ones are sentences

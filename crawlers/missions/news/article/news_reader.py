@@ -11,10 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from crawlers.items import ExternalLink, Page, State, Target
-from crawlers.missions.news.article.article_evidence import evidence
-from crawlers.missions.news.article.article_labels import DATED, IN_FEED, SURE, is_list, log_odds
+from crawlers.missions.news.article.article_evidence import DATED, IN_FEED, SURE, evidence, is_list, log_odds
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
-from crawlers.missions.news.feeds.feed_discovery import feeds_of
+from crawlers.missions.news.feeds.feed_registry import feeds_of
 from crawlers.missions.news.news_items import DUPLICATE, FEED, SITEMAP, Announced, CopyReason, News, news_of
 from crawlers.pages.response import LARGE_BYTES, page_of
 from crawlers.reasons import Reason

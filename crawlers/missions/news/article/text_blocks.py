@@ -1,19 +1,123 @@
-"""Divides a page into blocks of text: paragraphs, headings, items, rows of tables."""
+"""Divides a page into blocks of text: paragraphs, headings, items, rows of tables; and texts into lines."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from enum import IntEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from lxml import etree
-
-from crawlers.missions.news.article.text_choice import Kind, TextBlock
+from lxml import etree, html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lxml.html import HtmlElement
+
+
+class Kind(IntEnum):
+    """What the elements around a block say about it, by their names, classes and IDs: bits, to be added up."""
+
+    ASIDE = 1 << 0
+    ITEM = 1 << 1
+    TABLE = 1 << 2
+    HEADER = 1 << 3
+    FORM = 1 << 4
+    NAVIGATION = 1 << 5
+    FOOTER = 1 << 6
+    FIGURE = 1 << 7
+    HIDDEN = 1 << 8
+    COMMENT = 1 << 9
+    PROMOTION = 1 << 10
+    BYLINE = 1 << 11
+    ARTICLE = 1 << 12
+    CAPTION = 1 << 13
+    LEAD = 1 << 14
+    QUOTE = 1 << 15
+
+
+class TextBlock(NamedTuple):
+    """A run of text between the beginnings and ends of block elements."""
+
+    text: str  # not empty, blanks collapsed
+    link_chars: int  # of its text, in links
+    tag: str
+    look: str  # the same for blocks that look the same: tag and class
+    around: str  # the same for the element around its own
+    containers: tuple[int, ...]  # numbers of the elements around it, the outermost first; the last is its own
+    kind: int  # the sum of its kinds
+
+
+_FIRST, _LAST = 0x300, 0x1FFF  # behind are those of symbols and of rare scripts
+
+# To be put into a class of a regular expression: `\w` lacks them, and would cut "हिन्दी" into three.
+COMBINING_MARKS = "".join(
+    one for one in map(chr, range(_FIRST, _LAST + 1)) if unicodedata.category(one) in {"Mn", "Mc"}
+)
+
+
+_LINES = frozenset(
+    b"address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main"
+    b" nav ol p pre section table td th tr ul".decode().split()
+)
+_NOT_READ = frozenset(["script", "style", "noscript", "template", "iframe", "svg", "button", "form", "head"])
+_MARKUP = re.compile(r"</?(?:p|br|div|h[1-6]|li|ul|a|b|i|em|strong|span)\b[^>]*>", re.I)
+_CUT_OFF = re.compile(r"(?:…|\.\.\.|\[\+?\d* ?\w*\])\s*\Z")
+_WORD = re.compile(r"\w+")
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+_MIN_RATIO = 2.0  # of the lengths: on most pages with both, the visible text is the better one
+_MIN_COMMON = 0.5  # of the visible words: otherwise it is a different text
+
+
+def lines_of(node: HtmlElement) -> str:
+    """Return the visible text of *node*, one paragraph per line."""
+    parts: list[str] = []
+    walk = etree.iterwalk(node, events=("start", "end", "comment", "pi"))
+    for event, part in walk:
+        if part.tag in _LINES:
+            parts.append("\n")
+        if event != "start":
+            text = None if part is node else part.tail
+        elif part.tag in _NOT_READ:
+            walk.skip_subtree()
+            text = None
+        else:
+            text = part.text
+        # Line breaks in the source are blanks.
+        parts.append(" ".join(text.split("\n")) if text else "")
+    return as_lines("".join(parts))
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of *text*, whatever their case."""
+    return _NO_LETTERS.sub("", text).casefold()
+
+
+def as_lines(text: str) -> str:
+    """Return *text* with blanks collapsed and empty lines removed."""
+    return "\n".join(line for raw in text.splitlines() if (line := " ".join(raw.split())))
+
+
+def hidden_text(declared: str, seen: str) -> str | None:
+    """Return the machine-readable text *declared*, one paragraph per line, if the page shows only some of it, *seen*.
+
+    None if the page shows at least half of it, if *declared* is only the beginning of the article, as it often is to be
+    short, or if it is a different text.
+    """
+    if len(declared) < _MIN_RATIO * len(seen):
+        return None
+    if _MARKUP.search(declared):
+        declared = lines_of(html.fragment_fromstring(declared, create_parent="div"))
+    declared = as_lines(declared)
+    if not declared or len(declared) < _MIN_RATIO * len(seen) or _CUT_OFF.search(declared):
+        return None
+    words = set(_WORD.findall(seen.lower()))
+    if len(words & set(_WORD.findall(declared.lower()))) < _MIN_COMMON * len(words):
+        return None
+    return declared
+
 
 MAX_ELEMENTS = 50_000  # of a page, that are read
 MAX_BLOCKS = 5_000  # long pages with comments have 2,000

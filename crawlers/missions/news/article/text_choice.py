@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from enum import IntEnum
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.missions.news.article.combining_marks import COMBINING_MARKS
+from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, Kind
 from crawlers.ranking.link_prior import OF_BLOCKS, shipped_weights
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from crawlers.missions.news.article.text_blocks import TextBlock
 
     Column = NDArray[np.float64]
 
@@ -45,39 +46,6 @@ _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts of which each s
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W{_WORDLESS}]+(?:[{COMBINING_MARKS}]+[^\W{_WORDLESS}]*)*")
 _MOST_WORD_CHARS = 500_000  # of a page of which the words are looked at
 _MAX_ODDS = 30.0
-
-
-class Kind(IntEnum):
-    """What the elements around a block say about it, by their names, classes and IDs: bits, to be added up."""
-
-    ASIDE = 1 << 0
-    ITEM = 1 << 1
-    TABLE = 1 << 2
-    HEADER = 1 << 3
-    FORM = 1 << 4
-    NAVIGATION = 1 << 5
-    FOOTER = 1 << 6
-    FIGURE = 1 << 7
-    HIDDEN = 1 << 8
-    COMMENT = 1 << 9
-    PROMOTION = 1 << 10
-    BYLINE = 1 << 11
-    ARTICLE = 1 << 12
-    CAPTION = 1 << 13
-    LEAD = 1 << 14
-    QUOTE = 1 << 15
-
-
-class TextBlock(NamedTuple):
-    """A run of text between the beginnings and ends of block elements."""
-
-    text: str  # not empty, blanks collapsed
-    link_chars: int  # of its text, in links
-    tag: str
-    look: str  # the same for blocks that look the same: tag and class
-    around: str  # the same for the element around its own
-    containers: tuple[int, ...]  # numbers of the elements around it, the outermost first; the last is its own
-    kind: int  # the sum of its kinds
 
 
 def article_blocks(

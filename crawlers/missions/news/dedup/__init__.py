@@ -1,5 +1,4 @@
 """Detects duplicates and near-duplicates of documents.
 
-Begin with `document_fingerprints`, the keys by which documents are compared. `min_hash` finds texts that may be
-near-duplicates, `shingles` decides whether they are, and `document_copies` keeps the families.
+Begin with `document_fingerprints`, by which documents are compared; `document_copies` keeps the families.
 """

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import select, text
 
 from crawlers.missions.news.dedup.document_fingerprints import (
+    MIN_SHARED_BANDS,
     body_key128,
     compared_words,
     document_fingerprint,
     domain_of,
+    is_version,
+    nearly_same,
     url_key128,
 )
-from crawlers.missions.news.dedup.min_hash import MIN_SHARED_BANDS
-from crawlers.missions.news.dedup.shingles import is_version, nearly_same
 from crawlers.missions.news.stored.news_tables import DocumentBandRow, DocumentKeyRow, document
 from crawlers.reasons import Reason
 from crawlers.store.streaming import among

@@ -1,17 +1,19 @@
-"""The actions of `scrapy sites` on feeds and sitemaps, and those that show alarms and results of news sources."""
+"""The actions of `scrapy sites` on feeds and sitemaps, on files of sources, and those that show alarms and results."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from crawlers.cli.sites.site_parts import hidden, opened, seed_named
+from crawlers.files.text_file import shortened_list
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.setting_readers import normalization
-from crawlers.missions.news.feeds.source_fields import feed_address
+from crawlers.missions.news.feeds.sources_file import feed_address, read_sources
 from crawlers.missions.news.news_items import FEED, SITEMAP
-from crawlers.missions.news.reports.source_figures import source_figures
+from crawlers.missions.news.reports.news_summary import source_figures
 from crawlers.missions.news.stored.alarms import list_alarms
-from crawlers.missions.news.stored.stored_sources import add_feed, list_feeds, switch_feed, urls_of_feeds
+from crawlers.missions.news.stored.stored_sources import add_feed, list_feeds, save_sources, switch_feed, urls_of_feeds
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Cells, Column, Kind
 from crawlers.urls.domains import is_in_domain, rule_domain
@@ -23,6 +25,23 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.missions.news.stored.stored_sources import FeedRow
+
+
+def import_sources(settings: BaseSettings, name: str) -> None:
+    """Add the sources in the file *name*, and print them."""
+    sources, problems = read_sources(name)
+    with opened(settings, create=True) as database:
+        saved = save_sources(database, sources)
+    for number, source, is_new in saved:
+        print(f"{number} {source.limits.start_url} {'added' if is_new else 'changed'}")
+    for problem in shortened_list(problems):
+        print(f"Skipped: {problem}", file=sys.stderr)
+    if problems:
+        print(
+            f"Skipped: {len(problems)} of {len(problems) + len(saved)} entries; fix them, and import the file again",
+            file=sys.stderr,
+        )
+
 
 FEEDS = (
     Column("seed", "seed", Kind.NUMBER),

@@ -13,7 +13,7 @@ from crawlers.cli.sites.site_parts import domain_named, opened
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.files.text_file import quoted
 from crawlers.inputs.program import program
-from crawlers.missions.news.feeds.source_fields import check_rule, rule_weight
+from crawlers.missions.news.feeds.sources_file import check_rule, rule_weight
 from crawlers.missions.news.reports.url_rule_trial import latest_sites, trial
 from crawlers.missions.news.urls import stored_rules as stored
 from crawlers.missions.news.urls.rule_learner import HAND

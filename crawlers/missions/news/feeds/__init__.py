@@ -1,1 +1,1 @@
-"""Sources and their feeds: sources.yaml, the formats of feeds, and what pages announce. Begin with `feed_reader`."""
+"""Sources and their feeds: sources.yaml, the formats of feeds, and what pages announce. Begin with `sources_file`."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from crawlers.missions.news.urls.url_features import GROUP_OF
+from crawlers.missions.news.urls.url_prior import GROUP_OF
 from crawlers.missions.news.urls.url_tokens import kind_of
 
 GOOD = 2.0  # expected new articles from which a list is read before pages of which nothing is known

@@ -1,6 +1,6 @@
-"""Scores of a news crawl: URLs that look like articles come first, freshly announced ones before all others.
+"""The orders of a news crawl: URLs that look like articles come first, freshly announced ones before all others.
 
-As in Volkov's plug-ins for Nutch, a new URL has the factor s_fit if a rule classifies it as an article, else s_n; its
+As in Volkov's plug-ins for Nutch, a new URL has the factor s_fit if it is classified as an article, else s_n; its
 score is the factor times its OPIC. The URLs of a site wait in several queues, each with its own order; `QueueShares`
 chooses between the queues.
 
@@ -16,12 +16,14 @@ from array import array
 from typing import TYPE_CHECKING
 
 from crawlers.items import QueueSlot
+from crawlers.ranking.page_orders import PageOrder
 from crawlers.ranking.page_scores import GONE, OTHER, REVISIT, PageScores
 from crawlers.ranking.page_values import PageValues
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from crawlers.inputs.setting_readers import SettingValues
 
 ARCHIVE = 2  # pagination and calendars
 FIT = 3  # classified as an article by a rule
@@ -176,3 +178,75 @@ class NewsScores(PageScores):
 def _rank(queue: int) -> float:
     """Return a number that is greater for a better queue."""
     return ARCHIVE + 0.5 if queue == LISTS else queue
+
+
+class QueueShares:
+    """Chooses among the queues of one site.
+
+    Pages due for a revisit come first, because their rate is planned. Of all other downloads, the share *explore* goes
+    to URLs that match no rule, to find what the rules miss, and the share *archive* to pagination and calendars that
+    are not known to show new articles, both in [0, 1]. The rest goes to fresh pages, then to URLs that match a rule or
+    probably are articles, and when there are none to lists that probably show new ones, pagination and calendars among
+    them. If only the first two queues have pages, they divide everything in the ratio of their shares.
+
+    >>> shares = QueueShares(explore=0.05, archive=0.1)
+    >>> shares.choose([OTHER, FIT])
+    0
+    >>> shares.record_request(OTHER)
+    >>> shares.choose([OTHER, FIT, FRESH])
+    4
+    """
+
+    def __init__(self, explore: float, archive: float) -> None:
+        self._shares = {OTHER: explore, ARCHIVE: archive}
+        self._taken = {OTHER: 0, ARCHIVE: 0}  # downloads by queue
+        self._all = 0  # downloads except revisits
+
+    def choose(self, waiting: Iterable[int]) -> int:
+        """Return one of the queues that are *waiting*."""
+        queues = set(waiting)
+        if REVISIT in queues:
+            return REVISIT
+        limited = [queue for queue in (OTHER, ARCHIVE) if queue in queues]
+        for queue in limited:
+            if self._taken[queue] < self._shares[queue] * (self._all + 1):
+                return queue
+        for queue in (FRESH, FIT, LISTS):
+            if queue in queues:
+                return queue
+        return min(limited, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))
+
+    def record_request(self, queue: int) -> None:
+        """Record that a page of *queue* is requested."""
+        if queue != REVISIT:
+            self._all += 1
+            if queue in self._taken:
+                self._taken[queue] += 1
+
+    def cancel_request(self, queue: int) -> None:
+        """Record that the page was not requested after all."""
+        if queue != REVISIT:
+            self._all -= 1
+            if queue in self._taken:
+                self._taken[queue] -= 1
+
+
+def by_fit(*, weighs_links: bool, else_factor: float = 0.01, explore: float = 0.05, archive: float = 0.03) -> PageOrder:
+    """Return the order by `NewsScores`, with the shares of other URLs and of archives in the downloads of a site."""
+    scores = NewsScores(weighs_links=weighs_links, else_factor=else_factor)
+    return PageOrder(scores, make_shares=lambda: QueueShares(explore, archive))
+
+
+def fit(settings: SettingValues, given: object) -> PageOrder:
+    """Return the order of the settings without the importance of pages."""
+    return _chosen(settings, weighs_links=False)
+
+
+def fit_opic(settings: SettingValues, given: object) -> PageOrder:
+    """Return the order of the settings with the importance of pages."""
+    return _chosen(settings, weighs_links=True)
+
+
+def _chosen(settings: SettingValues, *, weighs_links: bool) -> PageOrder:
+    else_factor, explore = settings.getfloat("FIT_ELSE_FACTOR"), settings.getfloat("EXPLORE_SHARE")
+    return by_fit(weighs_links=weighs_links, else_factor=else_factor, explore=explore)

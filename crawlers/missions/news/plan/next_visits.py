@@ -10,7 +10,7 @@ from crawlers.items import QueueSlot, State
 from crawlers.missions.news.news_items import ANNOUNCERS, ARTICLE, FEED, HOME, NEW, PAGE, POLLED_LISTS, SITEMAP
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, LISTS
 from crawlers.missions.news.stored.news_tables import FeedItemRow, PollRow
-from crawlers.missions.news.urls.archive_urls import is_archive
+from crawlers.missions.news.urls.url_classifier import is_archive
 from crawlers.reasons import Reason
 from crawlers.urls.resolution import site_of
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlers.missions.news.news_items import ANNOUNCERS, ARTICLE, PAGE, POLLED_LISTS
-from crawlers.missions.news.plan.change_rates import ArrivalRate
-from crawlers.missions.news.plan.poll_plan import NEVER, PollState
+from crawlers.missions.news.plan.poll_plan import NEVER, ArrivalRate, PollState
 from crawlers.missions.news.stored.news_tables import PollRow
 
 if TYPE_CHECKING:

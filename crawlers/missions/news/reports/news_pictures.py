@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from crawlers.missions.news.plan.iteration_counts import merged
-from crawlers.missions.news.stored.iterations import DAY_S, stored_days, stored_iterations
+from crawlers.missions.news.stored.iterations import DAY_S, merged, stored_days, stored_iterations
 from crawlers.missions.news.stored.news_tables import iteration
 from crawlers.reports.catalogue.report import Kind
 from crawlers.reports.histories.history import said
@@ -21,7 +20,7 @@ from crawlers.reports.pictures.picture import Axis, Drawing, Mark, Picture, Seri
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from crawlers.missions.news.plan.iteration_counts import Iteration
+    from crawlers.missions.news.stored.iterations import Iteration
     from crawlers.reports.histories.history import Said
     from crawlers.reports.pictures.picture import PictureRequest
 

@@ -1,23 +1,24 @@
-"""Tries URL rules on what the store has: which rule decides about a URL, and what a rule would match of a site."""
+"""What is decided about URLs: by which rule, in which queue; and what a rule would match of a site."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
 
 from crawlers.items import State
-from crawlers.missions.news.article.article_labels import label
-from crawlers.missions.news.stored.news_tables import document, page_label
-from crawlers.missions.news.urls.archive_urls import is_archive
-from crawlers.missions.news.urls.rule_set import RuleSet
+from crawlers.missions.news.article.article_evidence import label
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, LISTS
+from crawlers.missions.news.stored.news_tables import document, news_score, page_label
 from crawlers.missions.news.urls.stored_rules import stored_rules_of
-from crawlers.missions.news.urls.url_classifier import LEARNT_RULES
+from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, RuleSet, is_archive
 from crawlers.missions.news.urls.url_prior import MAX_LABELS, UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.ranking.link_prior import OF_URLS, shipped_weights
 from crawlers.reasons import Reason, code_of
 from crawlers.reports.catalogue.conditions import contains
+from crawlers.reports.histories.history import Said, said
+from crawlers.reports.histories.score_history import waiting
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.schema.tables import page, site
 from crawlers.urls.domains import is_in_domain, rule_domain
@@ -194,3 +195,37 @@ def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Itera
                 yield TrialUrl(url, is_document if is_document or state is State.DONE else None)
             if not left:
                 return
+
+
+_NEWS_QUEUES = {
+    ARCHIVE: said("lists and archives"),
+    FIT: said("URLs that are articles by a rule or probably"),
+    LISTS: said("lists that probably show new articles"),
+    FRESH: said("announced or recent pages"),
+}
+
+
+def queue_facts(connection: Connection, crawl_id: int, page_id: int, is_over: Callable[[], bool]) -> list[Said]:
+    """Return where a page waits; nothing in crawls of other missions."""
+    row = connection.execute(select(news_score).where(news_score.c.page_id == page_id)).one_or_none()
+    return [] if row is None else _news(connection, crawl_id, row)
+
+
+def _news(connection: Connection, crawl_id: int, row: Any) -> list[Said]:
+    lines = waiting(connection, news_score, row)
+    url = connection.execute(select(page.c.url).where(page.c.id == row.page_id)).scalar_one()
+    if lines and not rules_at(connection, site_of(url)):
+        probability = by_prior(connection, crawl_id, url)
+        if probability is not None:
+            lines.append(
+                said("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
+            )
+    if lines and row.queue in _NEWS_QUEUES:
+        lines.append(
+            said(
+                "in the queue of %(kind)s, received %(opic)s of the importance of others",
+                kind=_NEWS_QUEUES[row.queue],
+                opic=row.opic,
+            )
+        )
+    return lines

@@ -1,5 +1,5 @@
-"""Is a URL an article? Rules that people write or the crawl learns, and a classifier.
+"""Is a URL an article? Rules that people write or the crawl learns, and a model of URLs.
 
-Begin with `rule_learner`, which learns the rules of one domain (with `pattern_tree`), and `rule_set`, which matches a
-URL against all rules of its domain; `url_classifier` judges without rules.
+Begin with `rule_learner`, which learns the rules of one domain (with `url_pattern`), and `url_classifier`, which holds
+a URL against all rules of its domain, and without rules asks `url_prior`.
 """

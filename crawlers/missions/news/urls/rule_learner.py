@@ -7,8 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.missions.news.urls.pattern_tree import learn_patterns
-from crawlers.missions.news.urls.url_pattern import Counts
+from crawlers.missions.news.urls.url_pattern import Counts, learn_patterns
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.urls.url_expressions import is_expression
 

@@ -4,28 +4,185 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import QueueSlot
-from crawlers.missions.news.article.article_labels import label
+from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.list_yields import ListYields
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS
-from crawlers.missions.news.urls.archive_urls import is_archive
-from crawlers.missions.news.urls.rule_learner import LEARNT, RuleLearner
-from crawlers.missions.news.urls.rule_set import RuleSet
+from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, RuleLearner
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.plurals import plural
 from crawlers.ranking.page_scores import OTHER
+from crawlers.urls.addresses import parents
 from crawlers.urls.domains import rule_domain
+from crawlers.urls.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from crawlers.items import Target
-    from crawlers.missions.news.article.article_labels import Label, StoredLabel
+    from crawlers.missions.news.article.article_evidence import Label, StoredLabel
     from crawlers.missions.news.urls.rule_learner import LearningTask, UrlRule
     from crawlers.missions.news.urls.url_prior import UrlPrior
+
+MAX_SITES = 65_536  # sites with a cached domain; beyond that the cache is cleared
+MAX_RULES = 1_000  # manual rules per domain; a learner creates fewer
+MAX_COMPILED = 10_000  # rules in memory; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
+
+
+class _Matcher(NamedTuple):
+    """The rules of a domain, compiled."""
+
+    expressions: UrlExpressions
+    weights: list[float]
+
+
+class RuleSet:
+    """The rules of all domains.
+
+    A host uses its own rules, or those of its longest parent domain that has rules. Manual rules of a domain also apply
+    to hosts below it that only have learnt rules. Rules are compiled when the first URL of their domain is matched.
+    """
+
+    def __init__(self) -> None:
+        self._rules: dict[str, tuple[UrlRule, ...]] = {}
+        self._expressions: dict[tuple[str, ...], UrlExpressions] = {}  # by their texts: shared by equal sets of rules
+        self._compiled = 0  # number of rules in `_expressions`
+        self._matchers: dict[str, _Matcher] = {}
+        self._of_site: dict[str, _Matcher | None] = {}
+
+    def replace(self, domain: str, rules: Iterable[UrlRule]) -> None:
+        """Replace the rules of *domain*; without rules, it uses those of its parent domains."""
+        kept = tuple(rules)
+        if kept:
+            self._rules[domain] = kept
+        else:
+            self._rules.pop(domain, None)
+        for name in [name for name in self._matchers if name == domain or name.endswith(f".{domain}")]:
+            del self._matchers[name]
+        for site in [site for site in self._of_site if domain in site]:  # also drops a few that only contain the name
+            del self._of_site[site]
+
+    def replace_learnt(self, domain: str, learnt: Iterable[UrlRule]) -> None:
+        """Replace the learnt rules of *domain*; manual and pinned ones are kept and take precedence."""
+        kept = [rule for rule in self._rules.get(domain, ()) if rule.is_pinned or rule.origin != LEARNT]
+        expressions = {rule.regex for rule in kept}
+        kept += [rule for rule in learnt if rule.regex not in expressions]
+        self.replace(domain, sorted(kept, key=lambda rule: -rule.weight))
+
+    def rules_of(self, host: str) -> tuple[UrlRule, ...]:
+        """Return the rules that apply to *host*."""
+        domain = self._domain(host)
+        return () if domain is None else self._inherited(domain)
+
+    def has_rules(self, site: str) -> bool:
+        """Return whether rules apply to *site*, scheme://host[:port]."""
+        try:
+            return self._of_site[site] is not None
+        except KeyError:
+            return self._cached(site) is not None
+
+    def weight(self, site: str, url: str) -> float:
+        """Return the largest weight of the rules that *url* of *site* matches; 0 if it matches none, or is forbidden.
+
+        *site* is scheme://host[:port], and *url* begins with it. Raises `ConfigError` if a rule is invalid.
+
+        Notes
+        -----
+        One dictionary look-up and one match, linear in the length of the URL.
+        """
+        try:
+            matcher = self._of_site[site]
+        except KeyError:
+            matcher = self._cached(site)
+        if matcher is None:
+            return 0.0
+        matching = matcher.expressions.matching(url[len(site) :])
+        if not matching:
+            return 0.0
+        weights = [matcher.weights[index] for index in matching]
+        return max(weights) if min(weights) > 0.0 else 0.0
+
+    def _cached(self, site: str) -> _Matcher | None:
+        if len(self._of_site) >= MAX_SITES:
+            self._of_site.clear()
+        domain = self._domain(_host(site))
+        matcher = self._of_site[site] = None if domain is None else self._matcher(domain)
+        return matcher
+
+    def _matcher(self, domain: str) -> _Matcher:
+        matcher = self._matchers.get(domain)
+        if matcher is None:
+            rules = self._inherited(domain)
+            expressions = self._compile(tuple(rule.regex for rule in rules))
+            matcher = self._matchers[domain] = _Matcher(expressions, [rule.weight for rule in rules])
+        return matcher
+
+    def _compile(self, texts: tuple[str, ...]) -> UrlExpressions:
+        expressions = self._expressions.get(texts)
+        if expressions is None:
+            if self._compiled + len(texts) > MAX_COMPILED:
+                for cache in (self._expressions, self._matchers, self._of_site):
+                    cache.clear()
+                self._compiled = 0
+            expressions = self._expressions[texts] = UrlExpressions(texts)
+            self._compiled += len(texts)
+        return expressions
+
+    def _inherited(self, domain: str) -> tuple[UrlRule, ...]:
+        """Return the rules of *domain*; if none is manual, also the manual ones of the nearest parent with any."""
+        rules = self._rules[domain]
+        for name in parents(domain):
+            manual = [rule for rule in self._rules.get(name, ()) if rule.origin == HAND]
+            if manual:
+                return rules if name == domain else (*rules, *manual)
+        return rules
+
+    def _domain(self, host: str) -> str | None:
+        return next((name for name in parents(host) if name in self._rules), None)
+
+
+def _host(site: str) -> str:
+    authority = site.partition("://")[2]
+    return authority.partition("]")[0] + "]" if authority.startswith("[") else authority.partition(":")[0]
+
+
+_PAGE_WORDS = r"page|paged|pg|pagina|pagenum|page_?no|seite|sida|strona|stranica|stranitsa|p"
+_QUERY = re.compile(
+    rf"[?&;](?:(?:{_PAGE_WORDS}|start|offset|from|skip)=\d{{1,6}}|(?:date|day|month|year|archive)=[\d./-]{{4,10}})(?=[&;]|$)"
+)
+_PATH = re.compile(
+    rf"/(?:(?:{_PAGE_WORDS})[/_-]?\d{{1,6}}(?:\.[a-z]{{3,5}})?"  # /page/7, /page-7.html, /p7
+    r"|(?:archives?|archiv|archivo|archivio|arhiv|arkiv|calendar|kalender|sitemap)(?:[/.].*)?"
+    r"|(?:19|20)\d\d(?:[/-]?(?:0?[1-9]|1[0-2])(?:[/-]?(?:0?[1-9]|[12]\d|3[01]))?)?"  # a year, month or day
+    r")/?$"
+)
+_MAX_CHARS = 200  # of a path or query: pages of 60,000 links are classified in the reactor
+_SEGMENTS = 3  # only the last ones are searched: a date has up to three segments
+
+
+def is_archive(url: str) -> bool:
+    """Return whether the absolute *url* looks like pagination, a calendar or an archive; a heuristic for any language.
+
+    >>> [is_archive(f"http://a.example{path}") for path in ("/news/page/3", "/?page=2", "/2026/11/20/", "/archive/x")]
+    [True, True, True, True]
+    >>> [is_archive(f"http://a.example{path}") for path in ("/", "/2026/11/20/storm", "/story.php?id=12", "/sport/")]
+    [False, False, False, False]
+    """
+    start = url.find("/", url.find("://") + 3)
+    if start < 0:
+        return False
+    path, mark, query = url[start:].lower().partition("?")  # faster than a case-insensitive expression
+    if mark and _QUERY.search(f"?{query[:_MAX_CHARS]}"):
+        return True
+    begin = len(path) - 1  # a trailing slash does not begin a segment
+    for _ in range(_SEGMENTS):
+        begin = max(0, path.rfind("/", 0, begin))
+    return len(path) < _MAX_CHARS and _PATH.search(path, begin) is not None
+
 
 logger = logging.getLogger(__name__)
 

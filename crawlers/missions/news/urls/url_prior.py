@@ -3,17 +3,207 @@
 A logistic model of the features of URLs. Its weights have three parts, which add up: those that come with the project
 (`url_prior.json`, made by `bench.news.url_prior`), those learnt from the labelled pages of all sites of the crawl, and
 those learnt from the pages of the site, which change fastest.
+
+Divides URLs into the features by which a model judges them before their site has rules.
+
+A feature is a short text. Most describe the form of a URL and mean the same on every site: kinds of segments, numbers
+of words, lengths of numbers, words for lists. The others are its words, which mean something where they were learnt.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.missions.news.urls.url_features import features_of
+from crawlers.missions.news.urls.url_tokens import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+MAX_CHARS = 500  # of a path and query; the rest of a longer one does not count
+MAX_WORD = 24  # letters of a word that is a feature
+_SEGMENTS = 8  # directories that count, from the front
+_CACHED = 20_000  # directories whose features are kept, some 0.5 KB each
+
+_DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"[^\W\d_]+|%[0-9A-Fa-f%]+")
+_HEX = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}", re.I)
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
+
+# Words for kinds of pages, in the languages of the web; they are features of whole segments, parameters, and of the
+# first and the last word of a title.
+_GROUPS = {
+    "tag": """
+        tag tags topic topics thema themen theme themes tema temas sujet sujets keyword keywords label
+        labels etiqueta etiquetas etiquette hashtag dossier dossiers etiket onderwerp onderwerpen aihe tagi
+        temat tematy tagged subject subjects mot-cle argomento argomenti emne emner amne stichwort
+        schlagwort konu teg tegi topik collection collections series serie
+    """,
+    "author": """
+        author authors autor autoren autore autori autores auteur auteurs autorzy profile profiles profil
+        user users member members staff people person journalist journalists by contributor contributors
+        columnist columnists redakteur redaktor avtor avtory yazar yazarlar writer writers reporter
+        reporters firma kirjoittaja skribent forfatter usuario
+    """,
+    "section": """
+        category categories kategorie kategorien kategoria categoria categorias categorie section sections
+        rubrik rubriken rubrique rubriques seccion rubrica rubriki rubric ressort channel channels cat
+        kategori kategoriler rovat kategorija index latest newest recent neueste ultimas ultime dernieres
+        overview all
+    """,
+    "page": """
+        page pages paged pg seite seiten pagina paginas sida strona stranica p offset start
+    """,
+    "archive": """
+        archive archives archiv archivo archivos archivio arkiv arhiv archief archiwum calendar kalender
+        sitemap date dates arsiv plan
+    """,
+    "comments": """
+        comments comment kommentar kommentare comentarios comentario commentaires commenti reacties
+        discussion discussions forum forums respond responses reply replytocom disqus debate kommentarer
+        comentarii yorum
+    """,
+    "print": """
+        print printable printer drucken druck imprimir imprimer stampa amp mobile embed pdf email mail share
+        send sharer versenden empfehlen lite popup output format
+    """,
+    "media": """
+        photo photos gallery galleries galerie galerien galeria fotogalerie fotos foto bilder bild
+        bildergalerie image images img picture pictures slideshow slideshows diaporama video videos watch
+        player tv audio podcast podcasts episode live livestream radio mediathek multimedia fotky fotografie
+        media attachment infographic
+    """,
+    "search": """
+        search suche buscar busca recherche cerca zoeken szukaj hledat poisk find query q s haku sok
+    """,
+    "account": """
+        login logout signin signup register registration account subscribe subscription subscriptions abo
+        abonnement abonnieren newsletter newsletters user konto anmelden shop store cart checkout
+        registrieren suscripcion suscribete prenumeration password
+    """,
+    "about": """
+        about about-us contact kontakt contacto contactos contatti impressum imprint privacy privacidad
+        datenschutz terms agb legal help hilfe ayuda aide faq jobs careers karriere advertise advertising
+        werbung publicidad mediadaten service services info policy policies cookie cookies ethics
+        corrections masthead feedback team copyright rules conditions confidentialite accessibility app apps
+        rss feed feeds weather wetter tools games game events event
+    """,
+    "article": """
+        article articles artikel articolo articulo articulos story stories news nachricht nachrichten
+        noticia noticias notizie nouvelle actualite actualites content post posts blog a art statya novosti
+        haber haberler nyheter uutiset hir zpravy vesti read node item view details detail
+    """,
+}
+GROUP_OF = {word: group for group, words in reversed(_GROUPS.items()) for word in words.split()}
+
+
+class _Directory(NamedTuple):
+    """The part of a path before its last segment."""
+
+    features: tuple[str, ...]
+    last_kind: str
+
+
+def features_of(target: str) -> tuple[str, ...]:
+    """Return the features of *target*, the path and query of a URL, each once; in a fixed order.
+
+    >>> [one for one in features_of("/tag/storm") if ":" in one and one[:2] in ("dg", "n:")]
+    ['dg:tag', 'n:1']
+    """
+    path, mark, query = target[:MAX_CHARS].partition("?")
+    slash = path.endswith("/")
+    directory, _, last = path.rstrip("/").rpartition("/")
+    before = _directory(directory)
+    found = [*before.features, *_of_last(last.lower(), before.last_kind)]
+    if slash:
+        found.append("slash")
+    if mark:
+        found += _of_query(query.lower())
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=_CACHED)
+def _directory(path: str) -> _Directory:
+    segments = path.lower().split("/")[1 : _SEGMENTS + 1]
+    kinds = [_kind(segment) for segment in segments]
+    found = [f"depth:{len(segments)}", *(f"d:{kind}" for kind in kinds)]
+    dates = sum(kind in ("year", "day", "date", "date8") for kind in kinds)
+    if "year" in kinds or "date" in kinds or "date8" in kinds:
+        found.append(f"dated:{min(dates, 3)}")
+    for segment in segments:
+        group = GROUP_OF.get(segment)
+        if group is not None:
+            found.append(f"dg:{group}")
+        if len(segment) <= MAX_WORD and not _DIGITS.search(segment):
+            found.append(f"w:{segment}")
+    if kinds:
+        found.append(f"first:{kinds[0]}")
+    return _Directory(tuple(found), kinds[-1] if kinds else "root")
+
+
+def _of_last(last: str, before: str) -> list[str]:
+    """Return the features of the last segment; *before* is the kind of the one before it."""
+    stem, dot, extension = last.rpartition(".")
+    if dot and stem and len(extension) <= 5:
+        last, suffix = stem, [f"ext:{extension}"]
+    else:
+        suffix = []
+    kind = _kind(last)
+    words = _WORD.findall(last)
+    numbers = _DIGITS.findall(last)
+    longest = max(map(len, numbers), default=0)
+    count = min(len(words), 8)
+    digits = min(longest, 8)
+    found = [
+        f"l:{kind}",
+        f"n:{count}",
+        f"digits:{digits}",
+        f"b:{before}|{kind}",
+        f"nd:{min(count, 5)}|{min(digits, 6)}",
+    ]
+    found += suffix
+    if len(words) == 1 and len(last) <= MAX_WORD and not numbers:
+        found.append(f"lw:{last}")
+    for place in {0, len(words) - 1} if words else ():
+        group = GROUP_OF.get(words[place])
+        if group is not None:
+            found.append(f"lg:{group}|{'one' if count == 1 else 'first' if place == 0 else 'last'}")
+    if words and words[0] is not last and len(words[0]) <= MAX_WORD and kind != "word" and count <= 2:
+        found.append(f"p:{words[0]}")  # article123, video-123
+    return found
+
+
+def _of_query(query: str) -> list[str]:
+    """Return the features of the parameters of a URL."""
+    parameters = query.split("&")[:_SEGMENTS]
+    found = [f"q:{min(len(parameters), 3)}"]
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        group = GROUP_OF.get(name)
+        if group is not None:
+            found.append(f"qg:{group}")
+        if len(name) <= MAX_WORD:
+            found.append(f"q:{name}")
+        found.append(f"qk:{_kind(value)}")
+        if value.isalpha() and len(value) <= MAX_WORD:
+            found.append(f"qv:{name}={value}")
+            if (named := GROUP_OF.get(value)) is not None:
+                found.append(f"qg:{named}")
+    return found
+
+
+def _kind(text: str) -> str:
+    if _UUID.search(text):
+        return "uuid"
+    if _HEX.fullmatch(text):
+        return "hex"
+    if len(text) > 200:
+        return "long"
+    kind = kind_of(text)
+    return "long-number" if kind == "number" and len(text) >= 5 else kind
+
 
 OF_SITE, OF_CRAWL = 2.0, 0.1  # how far a label of an unexpected kind moves the log-odds of a URL with its features
 MAX_LABELS = 64  # of a domain that teach; then it has rules, or its URLs don't tell articles

@@ -3,11 +3,10 @@
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
 from crawlers.missions.news import news_sites
-from crawlers.missions.news.article.article_labels import ALTERNATE_URL, SURE, label
+from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, SURE, label
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.feeds import feed_registry
-from crawlers.missions.news.feeds.feed_discovery import USUAL_PLACES
-from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES
+from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES, USUAL_PLACES
 from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, Article, News
 from crawlers.missions.news.news_policy import MAX_SITEMAPS
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, LISTS

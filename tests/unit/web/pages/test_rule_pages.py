@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from crawlers.missions.news.edge import rule_pages
+from crawlers.missions.news.edge import news_pages
 
 
 def tried(browser, crawl_id, **typed):
@@ -47,7 +47,7 @@ def test_what_is_wrong_with_a_rule_is_said(browser, crawl_id, rule, problem):
 
 
 def test_rule_that_takes_long_is_tried_on_fewer_urls(browser, crawl_id, monkeypatch):
-    monkeypatch.setattr(rule_pages, "TRIAL_S", -1.0)
+    monkeypatch.setattr(news_pages, "TRIAL_S", -1.0)
     text = tried(browser, crawl_id, site="c.test", rule="/.*")
     assert "of more" not in text  # nothing was tried
     assert "The store has no URLs of this site yet" not in text
@@ -58,7 +58,7 @@ def test_rule_that_needs_too_much_memory_is_said_to(browser, crawl_id, monkeypat
     def matching(*_):
         raise MemoryError("RE2 ran out of memory while matching '/x'")
 
-    monkeypatch.setattr(rule_pages.UrlExpressions, "matching", matching)
+    monkeypatch.setattr(news_pages.UrlExpressions, "matching", matching)
     assert "ran out of memory while matching '/x'; simplify" in tried(browser, crawl_id, site="c.test", rule="/.*")
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crawlers.missions.news.article.article_labels import IN_FEED, Evidence, Label, is_list, label, log_odds
+from crawlers.missions.news.article.article_evidence import IN_FEED, Evidence, Label, is_list, label, log_odds
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from lxml import html
 
-from crawlers.missions.news.article.article_text import hidden_text, lines_of
+from crawlers.missions.news.article.text_blocks import hidden_text, lines_of
 
 SEEN = "The first paragraph is here.\nRead also: cheap flights\nThe second one is there.\nThe third ends it."
 

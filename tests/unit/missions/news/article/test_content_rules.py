@@ -2,7 +2,7 @@ import pytest
 from lxml import html
 
 from crawlers.errors import ConfigError
-from crawlers.missions.news.article.content_rules import PARTS, by_rules, check_rules
+from crawlers.missions.news.article.page_metadata import PARTS, by_rules, check_rules
 
 PAGE = html.document_fromstring(
     """<h1>A <i>title</i></h1><div class=story><p>One<br>two</p><p>Three</p></div><time datetime="2024-05-03">May</time>

@@ -1,6 +1,6 @@
 import pytest
 
-from crawlers.missions.news.article.headline import headline
+from crawlers.missions.news.article.article_reader import headline
 
 URL = "https://www.example-post.test/a"
 

@@ -3,8 +3,7 @@ import json
 import pytest
 from lxml import html
 
-from crawlers.missions.news.article.article_parts import ArticleParts
-from crawlers.missions.news.article.json_ld import json_ld, microdata
+from crawlers.missions.news.article.page_metadata import ArticleParts, json_ld, microdata
 
 ARTICLE = {
     "@context": "https://schema.org",

@@ -1,7 +1,6 @@
 from lxml import html
 
-from crawlers.missions.news.article.article_parts import ArticleParts
-from crawlers.missions.news.article.meta_tags import meta_tags
+from crawlers.missions.news.article.page_metadata import ArticleParts, meta_tags
 
 
 def tags(head, attributes=""):

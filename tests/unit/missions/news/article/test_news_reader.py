@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from crawlers.items import State
-from crawlers.missions.news.article.article_labels import SURE
+from crawlers.missions.news.article.article_evidence import SURE
 from crawlers.missions.news.article.news_reader import PROMISING, NewsReader
 from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, CopyReason
 from crawlers.missions.news.urls.rule_learner import UrlRule

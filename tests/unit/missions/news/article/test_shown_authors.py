@@ -1,8 +1,7 @@
 import pytest
 from lxml import html
 
-from crawlers.missions.news.article.page_lines import page_lines
-from crawlers.missions.news.article.shown_authors import looks_like_name, shown_authors
+from crawlers.missions.news.article.bylines import looks_like_name, page_lines, shown_authors
 
 
 def shown(body):

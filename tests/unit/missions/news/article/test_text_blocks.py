@@ -2,8 +2,7 @@ import pytest
 from trafilatura import load_html
 
 from crawlers.missions.news.article import text_blocks as module
-from crawlers.missions.news.article.text_blocks import text_blocks
-from crawlers.missions.news.article.text_choice import Kind
+from crawlers.missions.news.article.text_blocks import Kind, text_blocks
 
 LONG = "A sentence of the article, which is long enough to be most of the text. " * 5
 

@@ -4,13 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.missions.news.article import text_choice as module
-from crawlers.missions.news.article.text_choice import (
-    Kind,
-    TextBlock,
-    article_blocks,
-    best_set,
-    features,
-)
+from crawlers.missions.news.article.text_blocks import Kind, TextBlock
+from crawlers.missions.news.article.text_choice import article_blocks, best_set, features
 from crawlers.ranking.link_prior import OF_BLOCKS, shipped_weights
 
 STORY = [

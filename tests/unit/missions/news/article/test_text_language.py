@@ -1,4 +1,4 @@
-from crawlers.missions.news.article.text_language import language_of
+from crawlers.missions.news.article.article_reader import language_of
 
 GERMAN = "Der Sturm kam in der Nacht vom Meer und nahm in der Altstadt die Dächer von mehreren Häusern mit."
 

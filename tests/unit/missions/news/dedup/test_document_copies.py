@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from crawlers.missions.news.dedup import document_copies
 from crawlers.missions.news.dedup.document_copies import Copy, DocumentBands, DocumentKeys, Duplicates
+from crawlers.missions.news.dedup.document_fingerprints import bands as bands_of
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
-from crawlers.missions.news.dedup.min_hash import bands as bands_of
 from crawlers.missions.news.news_items import Article
 from crawlers.missions.news.stored.news_tables import DocumentRow
 from crawlers.reasons import Reason

@@ -5,7 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.dedup.min_hash import BANDS, MIN_SHARED_BANDS, bands
+from crawlers.missions.news.dedup.document_fingerprints import BANDS, MIN_SHARED_BANDS, bands
 from tests.unit.missions.news.dedup.test_shingles import VOCABULARY, prose, reprint
 
 

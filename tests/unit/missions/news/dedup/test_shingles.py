@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.dedup.shingles import is_version, nearly_same, words
+from crawlers.missions.news.dedup.document_fingerprints import is_version, nearly_same, words
 
 VOCABULARY = [
     f"{a}{b}{c}" for a in "bdfgk" for b in ("a", "or", "ee", "ul", "im") for c in ("n", "st", "ry", "po", "l")

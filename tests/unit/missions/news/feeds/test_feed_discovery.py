@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.feeds.feed_discovery import feeds_of
+from crawlers.missions.news.feeds.feed_registry import feeds_of
 from crawlers.pages.html import parse_page
 
 RSS = "rel=alternate type=application/rss+xml"

@@ -3,8 +3,7 @@
 import pytest
 
 from crawlers.items import Page, State
-from crawlers.missions.news.feeds.feed_discovery import USUAL_PLACES
-from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES, WORTH, FeedRegistry
+from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES, USUAL_PLACES, WORTH, FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import FEED
 from crawlers.missions.news.stored.news_tables import DiscoveredFeed

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import gamma, norm
 
-from crawlers.missions.news.plan.change_rates import PRIOR_ITEMS, PRIOR_SECONDS, ArrivalRate
+from crawlers.missions.news.plan.poll_plan import PRIOR_ITEMS, PRIOR_SECONDS, ArrivalRate
 
 HOUR, DAY = 3600.0, 86_400.0
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.plan.iteration_counts import SUMMED, Iteration, merged
+from crawlers.missions.news.stored.iterations import SUMMED, Iteration, merged
 
 COUNTS = st.lists(st.integers(0, 50), min_size=6, max_size=6)
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.plan.change_rates import ArrivalRate
-from crawlers.missions.news.plan.poll_plan import NEVER, PollLimits, PollPlan, PollState, safe_s
+from crawlers.missions.news.plan.poll_plan import NEVER, ArrivalRate, PollLimits, PollPlan, PollState, safe_s
 
 HOUR, DAY = 3600.0, 86_400.0
 QUIET, BUSY = PollState(0.0, 20, ArrivalRate(1.0, DAY)), PollState(0.0, 20, ArrivalRate(30.0, 2 * HOUR))

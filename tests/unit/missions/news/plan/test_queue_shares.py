@@ -5,8 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
-from crawlers.missions.news.plan.queue_shares import QueueShares
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, QueueShares
 from crawlers.ranking.page_scores import OTHER, REVISIT
 
 EVERYTHING = [OTHER, ARCHIVE, FIT]

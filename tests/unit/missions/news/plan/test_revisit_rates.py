@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.plan.revisit_rates import best_visits, harmonic, lambda_crawl
+from crawlers.missions.news.plan.poll_plan import best_visits, harmonic, lambda_crawl
 
 values = st.floats(1e-6, 1e3)
 pages = st.lists(st.tuples(values, st.integers(0, 2)), min_size=1, max_size=8)

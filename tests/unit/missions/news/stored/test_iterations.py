@@ -4,8 +4,14 @@ import pytest
 
 from crawlers.items import Page, State
 from crawlers.missions.news.news_items import News
-from crawlers.missions.news.plan.iteration_counts import Day, Iteration
-from crawlers.missions.news.stored.iterations import Iterations, last_iteration, stored_days, stored_iterations
+from crawlers.missions.news.stored.iterations import (
+    Day,
+    Iteration,
+    Iterations,
+    last_iteration,
+    stored_days,
+    stored_iterations,
+)
 from crawlers.store.writing.change_set import ChangeSet
 from tests.support.news_store import DAY, NewsStore
 from tests.support.stored_rows import read, write_changes_of

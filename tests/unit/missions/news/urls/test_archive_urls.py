@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.missions.news.urls.archive_urls import is_archive
+from crawlers.missions.news.urls.url_classifier import is_archive
 
 
 @pytest.mark.parametrize(

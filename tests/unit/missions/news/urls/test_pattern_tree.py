@@ -7,9 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.news.url_rules import SCHEMAS, UNSEEN, labelled, learnt, quality
-from crawlers.missions.news.urls import pattern_tree
-from crawlers.missions.news.urls.pattern_tree import ARTICLE, OTHER_PAGE, closed, leaves, wilson_low
-from crawlers.missions.news.urls.url_pattern import Counts, merged, regex_of
+from crawlers.missions.news.urls import url_pattern
+from crawlers.missions.news.urls.url_pattern import (
+    ARTICLE,
+    OTHER_PAGE,
+    Counts,
+    closed,
+    leaves,
+    merged,
+    regex_of,
+    wilson_low,
+)
 from crawlers.missions.news.urls.url_tokens import tokens_of
 from crawlers.urls.url_expressions import UrlExpressions, check_expression
 
@@ -34,11 +42,11 @@ targets = st.builds(
 
 
 def samples_of(labels):
-    return pattern_tree.samples_of(certain(labels))
+    return url_pattern.samples_of(certain(labels))
 
 
 def learn_patterns(labels):
-    return pattern_tree.learn_patterns(certain(labels))
+    return url_pattern.learn_patterns(certain(labels))
 
 
 def certain(labels):
@@ -135,6 +143,6 @@ def test_weak_labels_count_less_than_certain_ones():
     articles = {f"/news/{10_000 + n}.html": ARTICLE for n in range(12)}
     wrong = {f"/news/{90_000 + n}.html": Counts(0.3, 0.0) for n in range(12)}
     tags = {f"/tag/t{n}": OTHER_PAGE for n in range(12)}
-    (rule,) = pattern_tree.learn_patterns(articles | wrong | tags)
+    (rule,) = url_pattern.learn_patterns(articles | wrong | tags)
     assert rule.regex.startswith("/news/")
-    assert pattern_tree.learn_patterns(articles | dict.fromkeys(wrong, OTHER_PAGE) | tags) == []
+    assert url_pattern.learn_patterns(articles | dict.fromkeys(wrong, OTHER_PAGE) | tags) == []

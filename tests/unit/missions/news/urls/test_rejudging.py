@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
-from crawlers.missions.news.feeds.feed_discovery import USUAL_PLACES
+from crawlers.missions.news.feeds.feed_registry import USUAL_PLACES
 from crawlers.missions.news.news_items import News
 from crawlers.missions.news.plan.next_visits import MAX_REPEATS, REPEAT_VISIT_S
 from crawlers.missions.news.urls import rejudging

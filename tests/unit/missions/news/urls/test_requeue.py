@@ -7,8 +7,7 @@ import pytest
 from crawlers.frontier import frontier as frontier_module
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
-from crawlers.missions.news.plan.news_orders import by_fit
-from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, by_fit
 from crawlers.missions.news.stored.stored_polls import QueuedSite
 from crawlers.missions.news.urls.rejudging import Rejudging
 from crawlers.missions.news.urls.requeue import Requeue

@@ -2,9 +2,9 @@
 
 import pytest
 
-from crawlers.missions.news.urls import rule_set as module
+from crawlers.missions.news.urls import url_classifier as module
 from crawlers.missions.news.urls.rule_learner import UrlRule
-from crawlers.missions.news.urls.rule_set import RuleSet
+from crawlers.missions.news.urls.url_classifier import RuleSet
 
 SITE = "https://www.example.org"
 

@@ -6,8 +6,7 @@ import pytest
 
 from bench.news.url_rules import COMMON, UNSEEN, drawn
 from crawlers.missions.news.urls import url_prior
-from crawlers.missions.news.urls.url_features import MAX_CHARS, features_of
-from crawlers.missions.news.urls.url_prior import MAX_LABELS, UrlPrior
+from crawlers.missions.news.urls.url_prior import MAX_CHARS, MAX_LABELS, UrlPrior, features_of
 from crawlers.ranking.link_prior import OF_URLS, shipped_weights
 
 SITE = "paper.example"

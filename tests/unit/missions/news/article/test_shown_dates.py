@@ -1,8 +1,8 @@
 import pytest
 from lxml import html
 
-from crawlers.missions.news.article.page_lines import MAX_ELEMENTS, page_lines
-from crawlers.missions.news.dates.shown_dates import MAX_READ, shown_date
+from crawlers.missions.news.article.bylines import MAX_ELEMENTS, page_lines
+from crawlers.missions.news.article.publication import MAX_READ, shown_date
 
 TEXT = "<p>A storm came in from the sea.</p>"
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawlers.missions.news.dates.publication import publication
+from crawlers.missions.news.article.publication import publication
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 

@@ -1,7 +1,16 @@
-"""Reads structured data about an article: schema.org, as JSON-LD or as microdata.
+"""What a page says about its article for machines, and where a site's own rules find its parts.
 
-Pages use it carelessly: several blocks, several articles (including those of the sidebar), names in place of
-objects, invalid JSON. Unreadable parts are skipped; nothing here raises.
+Structured data (schema.org, as JSON-LD or microdata) is used carelessly: several blocks, several articles (including
+those of the sidebar), names in place of objects, invalid JSON. Unreadable parts are skipped; nothing here raises. A
+site's own rules are CSS or XPath selectors of the parts:
+
+    title: h1.headline
+    text: div.story p
+    published: //span[@class="when"]/@data-time
+    authors: a[rel=author]::text
+
+Selectors that begin with a slash, a bracket or a function name are XPath, all others CSS with parsel's `::text` and
+`::attr(name)`. If several elements match, the first is used; for text and authors, all.
 """
 
 from __future__ import annotations
@@ -11,15 +20,73 @@ import re
 from contextlib import suppress
 from html import unescape
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urldefrag
 
-from crawlers.missions.news.article.article_parts import ArticleParts
+from cssselect import SelectorError
+from parsel import Selector
+
+from crawlers.errors import ConfigError
+from crawlers.missions.news.article.text_blocks import as_lines, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lxml.html import HtmlElement
+
+
+class ArticleParts(NamedTuple):
+    """The values of one source (a rule, JSON-LD, meta tags …) for the article of a page, as written there."""
+
+    title: str = ""
+    text: str = ""
+    published: str = ""
+    authors: tuple[str, ...] = ()
+    section: str = ""
+    language: str = ""
+    canonical: str = ""
+    image: str = ""
+    site_name: str = ""
+    organisations: tuple[str, ...] = ()  # the authors that are no persons
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    modified: str = ""
+    is_free: bool | None = None
+
+
+MAX_KEYWORDS = 50
+MAX_KEYWORD = 100  # characters
+
+_MAX_READ = 10_000  # characters of a text
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # databases refuse some of them
+_BETWEEN = re.compile(r"[,;|،、，；\n]")
+
+
+def plain_text(text: str, limit: int) -> str:
+    """Return *text* without markup on one line, at most *limit* characters long.
+
+    >>> plain_text(" A <b>storm</b>\\n&amp; a calm ", 100)
+    'A storm & a calm'
+    """
+    text = _TAG.sub("", unescape(text[:_MAX_READ]))
+    return " ".join(_UNWRITABLE.sub(" ", text).split())[:limit].rstrip()
+
+
+def keywords(declared: Sequence[str]) -> tuple[str, ...]:
+    """Return the keywords in *declared*, distinct, at most `MAX_KEYWORDS`: a single text is a list of them.
+
+    >>> keywords(["storm, sea, Storm"]), keywords(["Lee, Ann", "storm"])
+    (('storm', 'sea'), ('Lee, Ann', 'storm'))
+    """
+    words = _BETWEEN.split(declared[0][:_MAX_READ]) if len(declared) == 1 else declared
+    found: dict[str, str] = {}
+    for word in words:
+        keyword = plain_text(word, MAX_KEYWORD)
+        if keyword and len(found) < MAX_KEYWORDS:
+            found.setdefault(keyword.casefold(), keyword)
+    return tuple(found.values())
+
 
 _MAX_SCRIPTS = 50  # pages have one to five
 _MAX_CHARS = 2_000_000  # of a script; an article with all its comments is shorter
@@ -221,3 +288,132 @@ def _unescaped(text: str) -> str:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
+
+
+# For each part the names of its tags, the most reliable first; lower case, from property, name or itemprop.
+_TITLES = ("og:title", "twitter:title", "dc.title", "dcterms.title", "citation_title", "parsely-title", "headline")
+_DATES = (
+    "article:published_time", "og:article:published_time", "article:published", "datepublished", "date_published",
+    "dc.date.issued", "dcterms.issued", "dc.date.created", "dcterms.created", "parsely-pub-date", "sailthru.date",
+    "publishdate", "publish_date", "publish-date", "publication_date", "pubdate", "article.published",
+    "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "citation_publication_date", "date", "dc.date",
+)  # fmt: skip
+_AUTHORS = (
+    "author", "article:author", "parsely-author", "dc.creator", "dcterms.creator", "byl", "sailthru.author",
+    "cxenseparse:author", "authors", "citation_author", "og:article:author",
+)  # fmt: skip
+_SECTIONS = ("article:section", "og:article:section", "articlesection", "parsely-section", "section")
+_IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "image")
+_SITES = ("og:site_name", "application-name", "dc.publisher", "publisher", "twitter:site")
+_DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
+_KEYWORDS = (
+    "news_keywords",
+    "article:tag",
+    "keywords",
+    "parsely-tags",
+    "sailthru.tags",
+    "dc.subject",
+    "dcterms.subject",
+)
+_CHANGES = (
+    "article:modified_time", "og:article:modified_time", "og:updated_time", "datemodified", "date_modified",
+    "last-modified", "dcterms.modified", "dc.date.modified", "article:modified", "lastmod", "revised",
+)  # fmt: skip
+_FREE = {"free": True, "locked": False, "metered": False}  # of article:content_tier, by Facebook
+_LANGUAGES = ("og:locale", "dc.language", "language", "content-language")
+
+
+def meta_tags(tree: HtmlElement) -> ArticleParts:
+    """Return the article parts in the meta tags of the page *tree*."""
+    values: dict[str, list[str]] = {}
+    for node in tree.iter("meta"):
+        content = (node.get("content") or "").strip()
+        if content:
+            for attribute in ("property", "name", "itemprop", "http-equiv"):
+                for name in (node.get(attribute) or "").lower().split():
+                    values.setdefault(name, []).append(content)
+
+    def first(names: tuple[str, ...]) -> str:
+        return next((values[name][0] for name in names if name in values), "")
+
+    def names(name: str) -> list[str]:
+        # Facebook expects URLs of profiles there.
+        return [value for value in values.get(name, ()) if not value.lower().startswith(("http", "@"))]
+
+    return ArticleParts(
+        title=first(_TITLES),
+        published=first(_DATES),
+        authors=tuple(next(filter(None, map(names, _AUTHORS)), [])),
+        section=first(_SECTIONS),
+        language=tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or first(_LANGUAGES),
+        canonical=_canonical(tree) or first(("og:url",)),
+        image=first(_IMAGES),
+        site_name=first(_SITES).lstrip("@"),
+        description=first(_DESCRIPTIONS),
+        keywords=tuple(next((values[name] for name in _KEYWORDS if name in values), [])),
+        modified=first(_CHANGES),
+        is_free=_FREE.get(first(("article:content_tier", "og:article:content_tier")).lower()),
+    )
+
+
+def _canonical(tree: HtmlElement) -> str:
+    for node in tree.iter("link"):
+        if "canonical" in (node.get("rel") or "").lower().split() and node.get("href"):
+            return str(node.get("href"))
+    return ""
+
+
+PARTS = ("title", "text", "published", "authors", "section", "language", "canonical", "image")
+
+_XPATH = re.compile(r"\.{0,2}/|\(|[a-z-]+\(")
+# The attributes that hold the value of a selected element; the first existing one, otherwise its text.
+_ATTRIBUTES = {
+    "published": ("datetime", "content"),
+    "language": ("lang", "content"),
+    "canonical": ("href", "content"),
+    "image": ("src", "data-src", "content", "href"),
+}
+
+
+def check_rules(rules: Mapping[str, str]) -> None:
+    """Raise `ConfigError` if one of *rules*, selectors by part, is invalid."""
+    nothing = Selector("<html></html>")
+    for part, selector in rules.items():
+        if part not in PARTS:
+            raise ConfigError(f"Unknown article part {part!r}; choose one of: {', '.join(PARTS)}")
+        try:
+            _select(nothing, selector)
+        except (ValueError, SelectorError) as error:
+            raise ConfigError(f"Invalid selector {selector!r} for {part}; write CSS or XPath ({error})") from error
+
+
+def by_rules(tree: HtmlElement, rules: Mapping[str, str]) -> ArticleParts:
+    """Return the parts of the page *tree* selected by *rules*; missing parts are empty."""
+    if not rules:
+        return ArticleParts()
+    page = Selector(root=tree, type="html")
+    found = {part: _found(page, part, selector) for part, selector in rules.items() if part in PARTS}
+    single: dict[str, Any] = {
+        part: values[0] for part, values in found.items() if values and part not in ("text", "authors")
+    }
+    return ArticleParts(text="\n".join(found.get("text", ())), authors=tuple(found.get("authors", ())))._replace(
+        **single
+    )
+
+
+def _select(page: Selector, selector: str) -> list[Selector]:
+    return page.xpath(selector) if _XPATH.match(selector) else page.css(selector)
+
+
+def _found(page: Selector, part: str, selector: str) -> list[str]:
+    values = []
+    for match in _select(page, selector):
+        node = match.root
+        if hasattr(node, "iter"):
+            named = (node.get(name) for name in _ATTRIBUTES.get(part, ()))
+            value = next(filter(None, named), None) or lines_of(node)
+        else:
+            value = as_lines(str(node))
+        if value:
+            values.append(value)
+    return values

@@ -1,22 +1,26 @@
-"""URL rules are tried here: a rule on the stored URLs of a site, and the rules of the store on one URL."""
+"""The panel's pages of news: the reader of a document, never as the HTML that it was, and the trial of URL rules."""
 
 from __future__ import annotations
 
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
 
+from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.program import program
-from crawlers.missions.news.feeds.source_fields import check_rule
+from crawlers.missions.news.feeds.sources_file import check_rule
+from crawlers.missions.news.reports.document_list import Documents
+from crawlers.missions.news.reports.document_reader import read_document
 from crawlers.missions.news.reports.url_rule_trial import by_prior, decision, rules_at, trial
 from crawlers.missions.news.urls.url_tokens import target_of_url
-from crawlers.reports.catalogue.conditions import Filters, wanted_sites
+from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters, wanted_sites
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.urls.resolution import resolve, site_of
 from crawlers.urls.url_expressions import UrlExpressions
-from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.panel import crawl_of, number_in, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -26,6 +30,36 @@ if TYPE_CHECKING:
 
     from crawlers.missions.news.reports.url_rule_trial import Decision
     from crawlers.missions.news.urls.stored_rules import StoredRule
+
+SEARCH_S = 0.1  # for the copies and both neighbours together
+
+DOCUMENTS = Documents()
+
+
+def document(request: Request) -> Response:
+    """Show a document, and those before and after it in the list that the filters show."""
+    crawl, query = crawl_of(request), request.query_params
+    given = {name: query[name] for name in FILTERS if query.get(name, "").strip()}
+    filters = parsed_filters(given, DOCUMENTS.filters)
+    number, version = request.path_params["number"], number_in(request, "version") or None
+    if number >= 2**63 or (query.get("version") and version is None):
+        raise HTTPException(404, "There is no such document.")
+    is_over = TimeLimit(SEARCH_S)
+    with panel_of(request).database.read() as connection:
+        found = read_document(connection, crawl.id, number, version, is_over)
+        if found is None:
+            raise HTTPException(404, f"The crawl {crawl.name} has no document {number}, or not in this version.")
+        neighbours = DOCUMENTS.neighbours(connection, crawl.id, filters, number, is_over)
+    return render(
+        request,
+        "document.html",
+        crawl=crawl,
+        document=found,
+        neighbours=neighbours,
+        query=urlencode(given),
+        versions={one.number: urlencode({**given, "version": one.number}) for one in found.versions},
+    )
+
 
 TRIED_URLS = 5_000
 TRIAL_S = 0.15  # then what was tried so far is shown
@@ -112,4 +146,7 @@ def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExp
     return UrlTest(absolute, decided, is_matched, None if decided.rules else by_prior(connection, crawl_id, absolute))
 
 
-ROUTES = [Route("/crawls/{crawl:int}/rules", rules)]
+ROUTES = [
+    Route("/crawls/{crawl:int}/documents/{number:int}", document),
+    Route("/crawls/{crawl:int}/rules", rules),
+]
