@@ -59,8 +59,7 @@ class Command(StoreCommand):
                 now, sites = sites_with_workers(database, crawl.id)
                 print("\n".join(site_lines(sites, now, found.dead)))
             elif _working(found) or (opts.all and found.workers):
-                deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
-                print(suggested("\n".join(worker_lines(crawl, found, deadline_s, with_ended=opts.all))))
+                print(suggested("\n".join(worker_lines(crawl, found, with_ended=opts.all))))
             else:
                 print(suggested(sentence(nobody_works(crawl, found))))
 

@@ -137,8 +137,7 @@ class Crawl:
             session.warn_of_other_sites()
             if session.row.is_shared:
                 self._share()
-            with session.worker.kept_alive(session.writer):
-                self._held.begin(session.row.sites, clock())
+            self._held.begin(session.row.sites, clock())
             session.claims.begin()
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())

@@ -158,7 +158,7 @@ class CrawlSession:
             self._are_separate = mission.scope is None or self.order.scores is None
             self._has_grown = self.row.has_grown
             scores = order.scores
-            self.worker = Worker(self.database, self.row, deadline_s, clock)
+            self.worker = Worker(self.database, self.row, self.lock, deadline_s, clock)
             self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
                 self.database,
@@ -195,6 +195,12 @@ class CrawlSession:
 
     def _hold(self, worker_id: int) -> None:
         self._lock = WorkerLock(self.database, worker_id)
+
+    @property
+    def lock(self) -> WorkerLock:
+        """The lock of this worker, from `crawls.begin` on."""
+        assert self._lock is not None
+        return self._lock
 
     def _site_row(self, limits: SiteLimits) -> SiteRow:
         return SiteRow(

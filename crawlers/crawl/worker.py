@@ -1,14 +1,11 @@
-"""This process as a worker of its crawl, alone or one of several: its row in the store, which is its sign of life."""
+"""This process as a worker of its crawl, alone or one of several: its row and its lock in the store."""
 
 from __future__ import annotations
 
-import threading
 from collections import deque
-from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawlers.errors import StoreError
 from crawlers.items import State
 from crawlers.store import worker_rows
 from crawlers.store.locks import is_free
@@ -16,15 +13,15 @@ from crawlers.store.schema.tables import EndedPage, PullRow
 from crawlers.store.worker_rows import WorkerStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from sqlalchemy import Connection
 
     from crawlers.store.database import Database
+    from crawlers.store.locks import WorkerLock
     from crawlers.store.reading.crawls import CrawlRow
     from crawlers.store.worker_rows import Wait
     from crawlers.store.writing.change_set import ChangeSet
-    from crawlers.store.writing.writer import Writer
 
 
 class RecentRate:
@@ -55,11 +52,13 @@ ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be dec
 class Worker:
     """A worker from `worker_rows.join` on; the crawl counts in `leased` and `ended`, and sets `has_room`.
 
-    One that is silent for more than *deadline_s* is lost. *clock* is that of the crawl, which is never set. Methods
-    that take a connection are called in the writer's thread.
+    One that has no round for *deadline_s* loses its *lock*, if that is one of a server, and then its sites. *clock* is
+    that of the crawl, which is never set. Methods that use the store are called in the writer's thread.
     """
 
-    def __init__(self, database: Database, row: CrawlRow, deadline_s: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, database: Database, row: CrawlRow, lock: WorkerLock, deadline_s: float, clock: Callable[[], float]
+    ) -> None:
         self.id = row.worker_id
         self.crawl_id = row.id
         self.deadline_s = deadline_s
@@ -70,6 +69,7 @@ class Worker:
         self.ended = 0  # pages, of this process
         self.fenced_at = 0.0  # when the latest transaction began
         self._database = database
+        self._lock = lock
         self._clock = clock
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
         self._rate = RecentRate()
@@ -81,22 +81,25 @@ class Worker:
         requested = sum(one.state != State.REJECTED for one in changes[EndedPage])
         worker_rows.fence(connection, self.id, now, len(changes[PullRow]), requested, idle_s=self.deadline_s)
 
-    def lose_others(self, connection: Connection, now: float, *, silent_s: float) -> None:
-        """Declare others lost that died, or did not respond in time."""
-        # A worker that was frozen itself can't tell whether the others were.
-        deadline_s = self.deadline_s if self._began_at - self._beat_at < self.deadline_s else None
-        is_dead = partial(is_free, self._database)
-        worker_rows.lose_dead(connection, self.crawl_id, now, deadline_s, is_dead, self.id, silent_s=silent_s)
+    def hold(self) -> None:
+        """Show the server that this worker is alive, which is to be done in each round."""
+        self._lock.hold(self.deadline_s)
+
+    def lose_others(self, connection: Connection, *, waits: bool = False) -> None:
+        """Declare those lost that are not alive."""
+        now, is_dead = worker_rows.server_time(connection), partial(is_free, self._database)
+        worker_rows.lose_dead(connection, self.crawl_id, now, is_dead, self.id, waits=waits)
 
     def leave(self, connection: Connection) -> bool:
         """Give up everything; return whether this worker ends the crawl, as the last one. Raises `ClaimsLost`.
 
         Workers that died a moment ago do not count: nobody would be the last one.
         """
-        now = worker_rows.server_time(connection)
-        is_dead = partial(is_free, self._database)
-        worker_rows.lose_dead(connection, self.crawl_id, now, None, is_dead, self.id, waits=True)
-        return worker_rows.leave(connection, self.id, now)
+        self.lose_others(connection, waits=True)
+        is_last = worker_rows.leave(connection, self.id, worker_rows.server_time(connection))
+        if is_last:
+            self._lock.hold(None)  # it has no more rounds, and its outputs may take long
+        return is_last
 
     def ask_to_stop(self, reason: str, connection: Connection) -> None:
         """Let all workers of the crawl stop for *reason*."""
@@ -125,21 +128,3 @@ class Worker:
     def status(self, waits: Mapping[Wait, int]) -> str:
         """Return what people read about this worker, with the numbers of its sites by what they wait for."""
         return WorkerStatus(self._rate.at(self._clock(), self.ended), waits).to_json()
-
-    @contextmanager
-    def kept_alive(self, writer: Writer) -> Iterator[None]:
-        """Let others know during the block, which may take long and has no rounds, that this worker is alive."""
-        has_ended = threading.Event()
-
-        def beat() -> None:
-            with suppress(StoreError):  # whoever writes next meets it again
-                while not has_ended.wait(self.round_s):
-                    writer.run(lambda _: None)  # its fence is the heartbeat
-
-        thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            has_ended.set()
-            thread.join()

@@ -41,7 +41,7 @@ CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store 
 SILENCE_S = 7.5  # of a server, until it is given up: see `server_connection`
 # Codes of PostgreSQL (SQLSTATE, or its class) for what has nothing to do with the statement and may pass: connections
 # that fail, deadlocks and the end of idle transactions, which leave nothing behind, and servers that stop or start.
-_PASSING = ("08", "25P03", "40P01", "53300", "57P01", "57P02", "57P03")
+_PASSING = ("08", "25P03", "40P01", "53300", "57P01", "57P02", "57P03", "57P05")
 _NO_TABLE, _NO_COLUMN = "42P01", "42703"
 
 _SECRETS = frozenset({"password", "passfile", "sslpassword", "sslkey", "service"})  # parameters of libpq

@@ -1,5 +1,9 @@
 """The lock that a worker holds for its life: operating system or server release it when the process dies, however it
-dies. So a worker whose lock is free is dead; one that froze, or was cut off, keeps it."""
+dies. So a worker whose lock is free is lost.
+
+A server also ends the session of one that froze or was cut off, so that it says nothing for a time. A file stays locked
+as long as the process exists, also while it is stopped.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,9 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
 
 _ADVISORY_SPACE = 0x6372_6177  # "craw": keeps our advisory locks apart from those of other programs
-_SPACE_AND_WORKER = "SELECT pg_try_advisory_lock(:space, :worker)"
+_LOCK = "SELECT pg_try_advisory_lock(:space, :worker)"
+_LIMIT = "SELECT set_config('idle_session_timeout', :limit_ms, false)"
+MOST_IDLE_MS = 2**31 - 1  # that PostgreSQL accepts
 _HELD = """
     SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
     AND classid::bigint = :space AND objid::bigint = ANY (:workers)
@@ -50,14 +56,22 @@ class WorkerLock:
 
     def _lock_server(self, database: Database, worker_id: int) -> bool:
         self._connection = database.engine.connect()
-        held = self._connection.execute(
-            text(_SPACE_AND_WORKER), {"space": _ADVISORY_SPACE, "worker": worker_id}
-        ).scalar()
+        held = self._connection.execute(text(_LOCK), {"space": _ADVISORY_SPACE, "worker": worker_id}).scalar()
         self._connection.commit()  # the lock belongs to the session, not to the transaction
         if not held:
             self._connection.close()
             self._connection = None
         return bool(held)
+
+    def hold(self, limit_s: float | None) -> None:
+        """Let a server release the lock if it hears nothing of it for *limit_s* seconds; with None, it waits for ever.
+
+        Raises `DBAPIError` if it has done so, or is not accessible.
+        """
+        if self._connection is not None:
+            limit_ms = 0 if limit_s is None else min(round(1000 * limit_s), MOST_IDLE_MS)
+            self._connection.execute(text(_LIMIT), {"limit_ms": str(limit_ms)})
+            self._connection.commit()
 
     def is_held(self) -> bool:
         """Whether other processes still see the lock. Raises `DBAPIError` if the server is not accessible."""

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import func, insert, select, text, update
 
 from crawlers.errors import ClaimsLost
+from crawlers.store.locks import MOST_IDLE_MS
 from crawlers.store.reading.crawl_settings import setting_of
 from crawlers.store.schema.score_tables import order_totals
 from crawlers.store.schema.tables import crawl, site, worker
@@ -79,7 +80,6 @@ def read_status(text: str | None) -> WorkerStatus:
 
 ACTIVE, LEFT, LOST = "active", "left", "lost"
 PAUSE, STOP = "pause", "stop"  # the values of `crawl.control`
-MOST_IDLE_MS = 2**31 - 1  # that PostgreSQL accepts
 
 
 class WorkerRow(NamedTuple):
@@ -192,31 +192,22 @@ def lose_dead(
     connection: Connection,
     crawl_id: int,
     now: float,
-    deadline_s: float | None,
     is_dead: Callable[[int], bool],
     me: int | None = None,
     *,
-    silent_s: float = 0.0,
     waits: bool = False,
 ) -> list[int]:
-    """Declare dead and frozen workers lost, free their sites, and return their numbers.
+    """Declare workers lost of which *is_dead* says so, free their sites, and return their numbers.
 
-    A worker is dead if *is_dead* says so, which is asked about those that were silent for *silent_s*; and frozen if it
-    was silent for more than *deadline_s*, if that is given, unless it is writing the outputs of the crawl: that takes
-    any time. *me* is never lost. A worker with an open transaction is skipped; with *waits* a dead one is awaited.
+    *me* is never lost. A worker with an open transaction is skipped, or with *waits* awaited.
     """
-    of_crawl = (worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE, worker.c.id != (me or 0))
-    seen = connection.execute(select(worker.c.id, worker.c.beat_at).where(*of_crawl).order_by(worker.c.id)).all()
+    active = select(worker.c.id).where(
+        worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE, worker.c.id != (me or 0)
+    )
+    numbers = connection.execute(active.order_by(worker.c.id)).scalars().all()
     lost = []
-    for number, beat_at in seen:
-        is_gone = now - beat_at >= silent_s and is_dead(number)
-        is_late = deadline_s is not None and now - beat_at > deadline_s
-        if not is_gone and (not is_late or number == finisher(connection, crawl_id)):
-            continue
-        still = [worker.c.id == number, worker.c.state == ACTIVE]
-        if not is_gone:
-            still.append(worker.c.beat_at == beat_at)
-        row = select(worker.c.id).where(*still).with_for_update(skip_locked=not (is_gone and waits))
+    for number in filter(is_dead, numbers):
+        row = active.where(worker.c.id == number).with_for_update(skip_locked=not waits)
         if connection.execute(row).scalar() is not None:
             _end(connection, crawl_id, number, LOST, now)
             lost.append(number)

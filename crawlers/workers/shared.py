@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget, to hear soon where the best sites are
 PAUSE_TIMES = 100  # the pause after a quick round, in durations of the round, so that rounds take 1 % of the time
 SOON_S = 0.1  # between two rounds of a worker that lacks pulls of the budget; twice as long after each that grants none
-SILENT_ROUNDS = 2  # without a heartbeat, before the lock of another worker is tried
 MANY_SITES = 2**31 - 1  # that a worker would claim: how many it gets depends on the others
 MOST_MESSAGES = 5_000  # in a round; each is at most a new page
 MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a page
@@ -151,7 +150,8 @@ class Shared:
     def _exchange(self, report: Report, connection: Connection) -> _Result:
         now, worker = worker_rows.server_time(connection), self._worker
         ahead_s = self._session.clock() - now
-        worker.lose_others(connection, now, silent_s=SILENT_ROUNDS * worker.round_s)
+        worker.hold()
+        worker.lose_others(connection)
         found = exchange.exchange(connection, report, now)
         claimed = site_rows(connection, found.claimed, ahead_s) if found.claimed else []
         sent: Sequence[Message] = ()

@@ -197,6 +197,7 @@ def crawl_begun_since(database: Database, name: str, since: float) -> int | None
     return found
 
 
+SILENT_S = 15.0  # without a heartbeat, of which there is one each second, until people are told
 _BUDGET = (Column("granted", "granted", Kind.COUNT), Column("used", "used", Kind.COUNT))
 WORKERS = (
     Column("worker", "worker", Kind.NUMBER),
@@ -220,19 +221,18 @@ SITES = (
 Row = tuple["Value | tuple[Said, ...]", ...]
 
 
-def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline_s: float, *, with_ended: bool = False) -> list[str]:
+def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, *, with_ended: bool = False) -> list[str]:
     """Return the lines about the workers of *crawl*: a heading, a table, and what a person should know of them.
 
-    Workers that do not report for *deadline_s* seconds are lost. *with_ended*: those that left or were lost are in the
-    table, too.
+    *with_ended*: those that left or were lost are in the table, too.
     """
     active = [one for one in found.workers if one.state == ACTIVE]
     shown = found.workers if with_ended else active
     lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl, found))]
     if shown:
-        rows = [worker_row(one, found, deadline_s) for one in shown]
+        rows = [worker_row(one, found) for one in shown]
         lines += ["", text_table(worker_columns(found), rows), ""]
-    lines += map(sentence, worker_notes(found, deadline_s))
+    lines += map(sentence, worker_notes(found))
     if not with_ended:
         lines += _ended(found.workers)
     return lines
@@ -243,10 +243,10 @@ def worker_columns(found: CrawlWorkers) -> list[Column]:
     return [one for one in WORKERS if found.budget or one not in _BUDGET]
 
 
-def worker_notes(found: CrawlWorkers, deadline_s: float) -> list[Said]:
+def worker_notes(found: CrawlWorkers) -> list[Said]:
     """Return sentences about workers that do not report, sites that nobody holds, and the budget."""
     active = [one for one in found.workers if one.state == ACTIVE]
-    lines = [line for one in active if (line := _expiring(one, found, deadline_s)) is not None]
+    lines = [line for one in active if (line := _note(one, found)) is not None]
     if found.free_sites:
         idle = Count(
             found.free_sites,
@@ -321,7 +321,7 @@ def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | Non
     return f"Crawl {crawl.name} (number {crawl.id}){asked}: {counted(len(active), 'worker')}{where}"
 
 
-def worker_row(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Row:
+def worker_row(one: WorkerLine, found: CrawlWorkers) -> Row:
     """Return the cells of a worker."""
     is_active = one.state == ACTIVE
     waits = tuple(
@@ -333,7 +333,7 @@ def worker_row(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Row:
         one.number,
         one.machine,
         str(one.process),
-        (_state(one, found, deadline_s) if is_active else said(one.state),),
+        (_state(one, found) if is_active else said(one.state),),
         one.joined_at if is_active else one.ended_at,
         one.sites,
         one.pages,
@@ -344,33 +344,30 @@ def worker_row(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Row:
     )
 
 
-def _state(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Said:
+def _state(one: WorkerLine, found: CrawlWorkers) -> Said:
     if one.number in found.dead:
         return said("dead")
-    if found.now - one.beat_at > deadline_s / 2:
+    if found.now - one.beat_at > SILENT_S:
         return said("silent")
     return said(ASKED.get(found.control, ACTIVE) if found.control else ACTIVE)
 
 
-def _expiring(one: WorkerLine, found: CrawlWorkers, deadline_s: float) -> Said | None:
-    """Return a sentence about a worker whose claims are about to expire; None if they are not."""
-    silent_s = found.now - one.beat_at
-    left_s = 0.0 if one.number in found.dead else deadline_s - silent_s
-    if one.number not in found.dead and silent_s <= deadline_s / 2:
+def _note(one: WorkerLine, found: CrawlWorkers) -> Said | None:
+    """Return a sentence about a worker that does not work; None if it does."""
+    is_dead, silent_s = one.number in found.dead, found.now - one.beat_at
+    if not is_dead and silent_s <= SILENT_S:
         return None
-    sites = said("its sites are free for other workers")
-    if not one.sites:
-        sites = said("it holds no site")
-    elif left_s > 0:
-        sites = said("its sites are free in %(left)s", left=_seconds(left_s))
-    why = said("no heartbeat for %(time)s", time=_seconds(silent_s))
+    why, sites = said("it has ended, or was cut off"), said("its sites are free for other workers")
+    if not is_dead:
+        why = said("no heartbeat for %(time)s", time=_seconds(silent_s))
+        sites = said("its sites are free when it ends")
     return said(
         "Worker %(number)s (%(machine)s, process %(process)s): %(why)s; %(sites)s",
         number=str(one.number),
         machine=one.machine,
         process=str(one.process),
-        why=said("the process has ended") if one.number in found.dead else why,
-        sites=sites,
+        why=why,
+        sites=sites if one.sites else said("it holds no site"),
     )
 
 

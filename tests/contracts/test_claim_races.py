@@ -40,7 +40,7 @@ NOW = 100.0
 
 @dataclass
 class Store:
-    """A crawl with three workers: the first one holds all sites but one, and was silent for long."""
+    """A crawl with three workers: the first one holds all sites but one, and is dead for the others."""
 
     url: str
     all_end: bool  # nothing waits
@@ -58,8 +58,8 @@ class Store:
             self.second, self.third = (worker_rows.join(connection, self.crawl_id, "b", 1, "1", NOW) for _ in range(2))
             led = update(site).where(site.c.id == self.sites[1])
             connection.execute(led.values(source_id=self.sites[0]))
-            connection.execute(update(worker).values(beat_at=NOW, is_idle=True))
-            connection.execute(update(worker).where(worker.c.id == self.first).values(beat_at=0.0, granted=GRANTED))
+            connection.execute(update(worker).values(is_idle=True))
+            connection.execute(update(worker).where(worker.c.id == self.first).values(granted=GRANTED))
         self.locks += [WorkerLock(database, number) for number in (self.second, self.third)]
         self.database = database
 
@@ -93,7 +93,7 @@ class Store:
     def lose(self, database, me):
         with database.write() as connection:
             worker_rows.fence(connection, me, NOW)
-            return worker_rows.lose_dead(connection, self.crawl_id, NOW, 30.0, lambda one: False, me)
+            return worker_rows.lose_dead(connection, self.crawl_id, NOW, lambda one: one == self.first, me)
 
     def commit(self, database, me):
         with database.write() as connection:

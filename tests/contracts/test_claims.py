@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from shutil import copy
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -60,7 +61,7 @@ class Client:
 
     id: int
     lock: WorkerLock
-    beat_at: float
+    beat_at: float  # the latest round
     gates: dict[int, HostGate] = field(default_factory=dict)  # of the sites that it believes to hold
     asked_at: dict[int, float | None] = field(default_factory=dict)
     waiting: dict[int, list[int]] = field(default_factory=dict)  # pages by site
@@ -70,6 +71,7 @@ class Client:
     started_before: int = 0  # at the last round
     others: int = 0
     is_frozen: bool = False
+    is_cut_off: bool = False  # the server has released its lock
     is_finishing: bool = False
     late: tuple[Any, Connection, dict[int, int]] | None = None  # a transaction that it has begun, and its pages
 
@@ -153,7 +155,6 @@ class Workers(RuleBasedStateMachine):
             context.__exit__(type(error), error, None)
             self._exit(client)
             return
-        client.beat_at = self.now
         client.late = context, connection, dict(client.leases)
 
     @precondition(lambda self: any(client.late for client in self.clients))
@@ -184,14 +185,16 @@ class Workers(RuleBasedStateMachine):
         self._exit(client)
         self._all_work()
 
-    @precondition(lambda self: len(self._awake()) > 1)
-    @rule(data=st.data())
-    def freeze_until_others_notice(self, data):
+    @precondition(lambda self: not self.database.is_sqlite and len(self._awake()) > 1)
+    @rule(data=st.data(), is_noticed=st.booleans())
+    def freeze_until_the_server_notices(self, data, is_noticed):
+        """A file stays locked as long as the process exists."""
         client = data.draw(st.sampled_from(self._awake()))
         self._fetch(client, 4)
-        client.is_frozen = True
-        while self.now - client.beat_at <= DEADLINE_S:
-            self.now += DEADLINE_S / 4
+        client.is_frozen = client.is_cut_off = True
+        self.now += DEADLINE_S
+        client.lock.release()
+        if is_noticed:
             self._all_work()
 
     @rule()
@@ -272,14 +275,15 @@ class Workers(RuleBasedStateMachine):
 
     def _committed(self, client, leases):
         assert client.id in self._active(), "a lost worker has stored something"
-        client.beat_at = self.now
         for number, of in leases.items():
             del client.leases[number]
             client.gates[of].record_end()
             self.ended[number] += 1
 
     def _exchange(self, client):
-        is_regular = self.now - client.beat_at < DEADLINE_S
+        if client.is_cut_off:
+            self._exit(client)
+            return
         is_idle = not (client.leases or any(client.waiting.values()))
         at_hand = client.granted - client.started
         has_unused = at_hand > 0 and client.started == client.started_before
@@ -298,10 +302,8 @@ class Workers(RuleBasedStateMachine):
         try:
             with self.database.write() as connection:
                 worker_rows.fence(connection, client.id, self.now)
-                deadline_s = DEADLINE_S if is_regular else None
-                worker_rows.lose_dead(
-                    connection, self.crawl_id, self.now, deadline_s, lambda one: is_free(self.database, one), client.id
-                )
+                is_dead = partial(is_free, self.database)
+                worker_rows.lose_dead(connection, self.crawl_id, self.now, is_dead, client.id)
                 learnt = exchange.exchange(connection, report, self.now)
                 self._open(client, connection, learnt.claimed)
         except ClaimsLost:
@@ -335,7 +337,6 @@ class Workers(RuleBasedStateMachine):
         except ClaimsLost:
             self._exit(client)
             return
-        client.beat_at = self.now
         for of in given:
             del client.gates[of], client.waiting[of], client.asked_at[of]
 
@@ -344,12 +345,14 @@ class Workers(RuleBasedStateMachine):
             self._commit(client)
         if client not in self.clients:
             return
+        if client.is_cut_off:
+            self._exit(client)
+            return
         try:
             client.is_finishing = committed(worker_rows.leave, self.database, client.id, self.now)
         except ClaimsLost:
             self._exit(client)
             return
-        client.beat_at = self.now
         if not client.is_finishing:
             self._exit(client)
 

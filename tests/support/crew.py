@@ -71,15 +71,9 @@ class Crew:
         return True
 
     def freeze_one(self, rng):
-        """Stop a worker until it is declared lost, and wake it.
-
-        It is not stopped within a transaction: then nobody could write to the file of SQLite until it wakes.
-        """
+        """Stop a worker until it is declared lost, and wake it."""
         run = rng.choice(self.workers)
         run.signal(signal.SIGSTOP)
-        while self._crawl.is_locked():
-            run.signal(signal.SIGCONT)
-            run.signal(signal.SIGSTOP)
         try:
             self.until_lost(run)
         finally:

@@ -180,15 +180,6 @@ class Crawl(Folder):
         """Run the command to its end."""
         return self.start(**settings).wait()
 
-    def is_locked(self):
-        """Return whether a process is within a transaction that writes to the file of SQLite."""
-        with closing(sqlite3.connect(self.database, timeout=0.1, isolation_level=None)) as connection:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError:
-                return True
-        return False
-
     def snapshot(self):
         """Return everything in the folder: files with their bytes, folders without."""
         return {

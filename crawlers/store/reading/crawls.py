@@ -170,7 +170,7 @@ def _undisturbed(database: Database, connection: Connection, name: str, now: flo
     """Return the unfinished crawl *name* without its dead workers, and keep others from beginning or ending it."""
     crawl_id = _unfinished(connection, name)
     while crawl_id is not None:
-        worker_rows.lose_dead(connection, crawl_id, now, None, partial(is_free, database), waits=True)
+        worker_rows.lose_dead(connection, crawl_id, now, partial(is_free, database), waits=True)
         worker_rows.lock_crawl(connection, crawl_id)
         still = _unfinished(connection, name)
         if still == crawl_id:

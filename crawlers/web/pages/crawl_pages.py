@@ -13,7 +13,6 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import command_of
-from crawlers.options import SETTINGS
 from crawlers.options.kinds import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
@@ -85,7 +84,6 @@ def work(request: Request) -> Response:
     """Show the workers of a crawl, what each site waits for, and the last lines of its log."""
     panel, found = panel_of(request), crawl_of(request)
     workers = workers_of(panel.database, found.id)
-    deadline_s = SETTINGS["WORKER_DEADLINE_SECONDS"].default
     patience = panel.results.patience()
     outcome = _sites(panel, found.id, patience)
     now, sites, number = outcome.value or (0.0, [], 0)
@@ -96,8 +94,8 @@ def work(request: Request) -> Response:
         crawl=found,
         idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found, workers),
         worker_columns=worker_columns(workers),
-        workers=[worker_row(one, workers, deadline_s) for one in shown],
-        notes=worker_notes(workers, deadline_s),
+        workers=[worker_row(one, workers) for one in shown],
+        notes=worker_notes(workers),
         site_columns=SITES,
         sites=site_rows(sites, now, workers.dead),
         more_sites=number - len(sites),

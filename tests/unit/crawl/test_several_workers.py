@@ -1,23 +1,16 @@
 """Several workers share the sites and the budget of one crawl, in one process and on one database."""
 
-import asyncio
 from collections import Counter
-from threading import Event
 
 import pytest
-from sqlalchemy import select, update
 
-from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.items import SiteLimits
 from crawlers.ranking.link_features import feature_id
 from crawlers.ranking.page_orders import REWARDS
-from crawlers.store.database import Database
-from crawlers.store.schema.tables import worker
 from crawlers.urls.scope import Scope
 from tests.support.opened_crawl import OpenedCrawl, rounds, target
-from tests.support.stored_rows import execute
 
 SITES = [f"http://s{number}.test" for number in range(6)]
 
@@ -34,35 +27,10 @@ def opened(begin):
     return open_crawl
 
 
-class SlowPolicy(CrawlPolicy):
-    """Reads nothing of claimed sites before it may."""
-
-    def __init__(self):
-        self.is_reading, self.may_read = Event(), Event()
-
-    def load_sites(self, rows):
-        if rows:
-            self.is_reading.set()
-            assert self.may_read.wait(30.0)
-        return super().load_sites(rows)
-
-
 def end(crawl, lease, links=0):
     """Read the page of *lease* with links to new pages."""
     site = lease.url.split("/", 3)[2]
     crawl.end(lease, *(f"http://{site}/{lease.id}-{number}" for number in range(links)))
-
-
-def silence(crawl, seconds=100.0):
-    """Let a worker be silent for some seconds, in the eyes of the others."""
-    if not crawl.crawl.session.writer.is_closed:
-        crawl.crawl.session.writer.flush()
-    database = Database(crawl.url)
-    with database.write() as connection:
-        connection.exec_driver_sql(
-            f"UPDATE worker SET beat_at = beat_at - {seconds} WHERE id = {crawl.crawl.session.row.worker_id}"
-        )
-    database.close()
 
 
 def owners(crawl):
@@ -100,48 +68,6 @@ def test_site_that_one_worker_found_public_is_never_private_to_another(database_
     assert not any(two.crawl.addresses.admitted(site.removeprefix("http://"), ["127.0.0.1"]) for site in held)
     for crawl in crawls:
         crawl.crawl.session.close_all()
-
-
-def test_worker_that_opens_sites_for_longer_than_the_deadline_is_not_lost(opened):
-    policy = SlowPolicy()
-    one, two = opened(), opened(policy=policy)
-    rounds(two, one, number=1)
-    assert owners(one).count(None) == 2, "given up for the other one"
-
-    async def open_slowly():
-        opening = asyncio.create_task(two.crawl.round())
-        try:
-            assert await asyncio.to_thread(policy.is_reading.wait, 30.0)
-            silence(two)
-            await two.crawl.round()
-            await one.crawl.round()
-        finally:
-            policy.may_read.set()
-            await opening
-
-    asyncio.run(open_slowly())
-    assert len(two.leases()) == owners(one).count(two.crawl.session.row.worker_id) == 2
-
-
-class SilentPolicy(CrawlPolicy):
-    """Waits until its worker, which was silent for long, is heard again."""
-
-    def __init__(self, session):
-        self._session = session
-        self.beats = 0
-
-    def load_sites(self, rows):
-        for _ in range(2):
-            execute(self._session.database, update(worker).values(beat_at=0.0))
-            while not self._session.database.scalar(select(worker.c.beat_at)):
-                assert not self._session.writer.has_failed
-            self.beats += 1
-        return super().load_sites(rows)
-
-
-def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(opened, monkeypatch):
-    monkeypatch.setattr("crawlers.crawl.worker.ROUND_S", 0.01)
-    assert opened(policy=SilentPolicy).crawl.policy.beats == 2
 
 
 def test_site_keeps_its_delay_when_it_is_given_up(opened):
@@ -184,10 +110,10 @@ def test_sites_that_others_discovered_count_before_more_are_added(opened, monkey
 # Deaths
 
 
-def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened):
+def test_worker_whose_lock_is_free_loses_its_claims_and_stores_nothing_more(opened):
     one, two = opened(2), opened(2)
     first, _ = one.leases()
-    silence(one)
+    one.crawl.session.lock.release()  # as a server does for one that froze, or was cut off
     rounds(two)
     assert owners(two) == [two.crawl.session.row.worker_id] * 2
     end(one, first, links=3)

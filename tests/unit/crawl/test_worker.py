@@ -1,15 +1,15 @@
-"""A worker is heard by its transactions, and knows for how long others may take it for lost."""
+"""A worker is alive as long as it holds its lock, and knows when others may take it for lost."""
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import select, text
 
-from crawlers.crawl import worker as worker_module
-from crawlers.crawl.worker import ROUND_S, Worker
+from crawlers.crawl.worker import Worker
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
+from crawlers.store.locks import WorkerLock, is_free
 from crawlers.store.schema.tables import worker
 from crawlers.store.writing.change_set import ChangeSet
-from tests.support.stored_rows import begin, committed, execute
+from tests.support.stored_rows import begin, committed
 
 
 class OneWorker:
@@ -18,17 +18,17 @@ class OneWorker:
     def __init__(self, database, monkeypatch, deadline_s=30.0):
         self.database = database
         self.now = 0.0
-        self.locks = []  # the workers whose locks were looked up
         monkeypatch.setattr(worker_rows, "server_time", lambda connection: self.now)
-        monkeypatch.setattr(worker_module, "is_free", lambda database, number: bool(self.locks.append(number)))
         self.row = begin(database, "http://a.test")
-        self.worker = Worker(database, self.row, deadline_s, lambda: self.now)
+        self.lock = WorkerLock(database, self.row.worker_id)
+        self.worker = Worker(database, self.row, self.lock, deadline_s, lambda: self.now)
 
     def round(self):
         self.worker.begin_round()
         with self.database.write() as connection:
             self.worker.fence(connection, ChangeSet())
-            self.worker.lose_others(connection, self.now, silent_s=2 * ROUND_S)
+            self.worker.hold()
+            self.worker.lose_others(connection)
         self.worker.end_round()
 
     def join(self):
@@ -40,7 +40,9 @@ class OneWorker:
 
 @pytest.fixture
 def one(database, monkeypatch):
-    return OneWorker(database, monkeypatch)
+    made = OneWorker(database, monkeypatch)
+    yield made
+    made.lock.release()
 
 
 def test_worker_is_sure_of_its_sites_for_half_of_the_deadline(one):
@@ -57,25 +59,26 @@ def test_worker_is_sure_of_its_sites_for_half_of_the_deadline(one):
     assert not one.worker.is_sure, "the beat is as old as the beginning of the round"
 
 
-def test_only_silent_workers_are_suspected(one):
-    one.join()
-    one.now = 2 * ROUND_S - 0.1
+@pytest.mark.both_stores
+def test_worker_is_lost_when_its_lock_is_free(one):
+    dead, alive = one.join(), one.join()
+    lock = WorkerLock(one.database, alive)
+    one.now = 1000.0
     one.round()
-    assert one.locks == []
-    one.now = 2 * ROUND_S
-    other = one.join()
+    assert one.states() == {one.worker.id: "active", dead: "lost", alive: "active"}
+    lock.release()
     one.round()
-    assert len(one.locks) == 1
-    assert other not in one.locks
+    assert one.states()[alive] == "lost"
 
 
-@pytest.mark.parametrize(("silent_s", "is_lost"), [(29.9, True), (30.0, False)])
-def test_worker_that_was_frozen_itself_declares_nobody_lost(one, silent_s, is_lost):
-    other = one.join()
-    execute(one.database, update(worker).where(worker.c.id == other).values(beat_at=-100.0))
-    one.now += silent_s
+def test_server_waits_for_the_worker_that_ends_the_crawl(postgresql, monkeypatch):
+    one = OneWorker(postgresql, monkeypatch, deadline_s=1.0)
     one.round()
-    assert (one.states()[other] == "lost") == is_lost
+    with postgresql.write() as connection:
+        assert one.worker.leave(connection)
+        connection.execute(text("SELECT pg_sleep(1.2)"))
+    assert not is_free(postgresql, one.worker.id)
+    one.lock.release()
 
 
 def test_server_ends_a_transaction_of_a_process_that_is_stopped_in_it(postgresql_url, monkeypatch):
@@ -84,4 +87,5 @@ def test_server_ends_a_transaction_of_a_process_that_is_stopped_in_it(postgresql
     with database.write() as connection:
         one.worker.fence(connection, ChangeSet())
         assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar() == "45s"
+    one.lock.release()
     database.close()

@@ -1,5 +1,7 @@
 """A worker holds its lock as long as its process lives; the lock of a killed process is free."""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -17,7 +19,9 @@ from crawlers.store.database import Database
 from crawlers.store.locks import WorkerLock
 lock = WorkerLock(Database(sys.argv[1], create=False), 1)
 print("held", flush=True)
-sys.stdin.readline()
+for line in sys.stdin:
+    lock.hold(float(line))
+    print("held", flush=True)
 """
 
 
@@ -50,6 +54,22 @@ def test_lock_of_another_process_is_held_until_that_is_killed(database, holder):
     wait_for_server(database)
     assert is_free(database, 1)
     WorkerLock(database, 1).release()
+
+
+def hold(holder, limit_s):
+    holder.stdin.write(f"{limit_s}\n")
+    holder.stdin.flush()
+    return holder.stdout.readline() == "held\n"
+
+
+def test_server_releases_the_lock_of_a_process_that_is_stopped_and_a_file_stays_locked(database, holder):
+    assert hold(holder, 0.2)
+    holder.send_signal(signal.SIGSTOP)
+    os.waitpid(holder.pid, os.WUNTRACED)
+    wait_for_server(database)
+    assert is_free(database, 1) != database.is_sqlite
+    holder.send_signal(signal.SIGCONT)
+    assert hold(holder, 0.2) == database.is_sqlite, "one whose lock was released notices it"
 
 
 def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(sqlite, tmp_path):

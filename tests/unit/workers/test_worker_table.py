@@ -18,7 +18,6 @@ from crawlers.workers.worker_table import (
 NOW = 1_000_000_000.0
 CRAWL = NamedCrawl(3, "spring", "sitegraph", "running")
 STATUS = WorkerStatus(7.53, {Wait.DELAY: 10, Wait.READY: 2, Wait.ROBOTS: 1, Wait.NOTHING: 4})
-DEADLINE_S = 30.0
 IDLE = CrawlWorkers(NOW, None, [], 0, 0, 0)
 
 
@@ -31,7 +30,7 @@ def worker(number, *, silent_s=1.0, state=ACTIVE, sites=17, machine="alpha", **f
 
 def lines(*workers, control=None, free_sites=0, budget=0, used=0, dead=(), with_ended=False):
     found = CrawlWorkers(NOW, control, list(workers), free_sites, budget, used, dead)
-    return worker_lines(CRAWL, found, DEADLINE_S, with_ended=with_ended)
+    return worker_lines(CRAWL, found, with_ended=with_ended)
 
 
 def test_table_of_workers():
@@ -51,19 +50,14 @@ def test_budget_has_columns_and_a_line():
     assert shown[-1] == "Budget: 110 of 2,000 pages used, 40 granted to workers for their next pages"
 
 
-def test_claims_about_to_expire_are_said():
-    shown = lines(worker(1), worker(2, silent_s=21.3), worker(3, silent_s=300), worker(4, silent_s=16, sites=0))
+def test_worker_that_is_silent_or_dead_is_said():
+    shown = lines(worker(1), worker(2, silent_s=21.3), worker(3), worker(4, silent_s=300, sites=0), dead={3})
     assert shown[-3:] == [
-        "Worker 2 (alpha, process 4702): no heartbeat for 22 s; its sites are free in 9 s",
-        "Worker 3 (alpha, process 4703): no heartbeat for 5 min; its sites are free for other workers",
-        "Worker 4 (alpha, process 4704): no heartbeat for 16 s; it holds no site",
+        "Worker 2 (alpha, process 4702): no heartbeat for 22 s; its sites are free when it ends",
+        "Worker 3 (alpha, process 4703): it has ended, or was cut off; its sites are free for other workers",
+        "Worker 4 (alpha, process 4704): no heartbeat for 5 min; it holds no site",
     ]
     assert "silent" in shown[2]
-
-
-def test_worker_whose_process_has_ended_is_dead_at_once():
-    shown = lines(worker(1), worker(2), dead={2})
-    assert shown[-1] == "Worker 2 (alpha, process 4702): the process has ended; its sites are free for other workers"
     assert "dead" in shown[2]
 
 

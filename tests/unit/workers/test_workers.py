@@ -39,8 +39,8 @@ class Crawl:
     def round(self, worker_id, now=1.0, **report):
         return committed(exchange.exchange, self.database, Report(worker_id, self.id, self.budget, **report), now)
 
-    def lose(self, now, deadline_s=None, dead=(), me=0):
-        return committed(worker_rows.lose_dead, self.database, self.id, now, deadline_s, dead.__contains__, me)
+    def lose(self, now, dead=(), me=0):
+        return committed(worker_rows.lose_dead, self.database, self.id, now, dead.__contains__, me)
 
     def fence(self, worker_id, now=1.0, **ended):
         committed(worker_rows.fence, self.database, worker_id, now, **ended)
@@ -75,24 +75,11 @@ def shared(database):
 # Sites ----------------------------------------------------------------------------------------------
 
 
-def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared):
-    second = shared.join(now=20.0)
-    assert shared.lose(30.0, 30.0, me=second) == []
-    assert shared.lose(30.1, None, me=second) == []
-    assert shared.lose(30.1, 30.0, me=second) == [shared.first]
-    assert shared.lose(99.0, 30.0, me=second) == [], "nobody declares himself lost"
-    assert shared.lose(99.0, 30.0) == [second]
-
-
-@pytest.mark.both_stores
-def test_late_worker_that_beats_at_the_last_moment_is_not_lost(shared):
-    with shared.database.write() as connection:
-
-        def is_dead(number):
-            worker_rows.fence(connection, number, 99.0)
-            return False
-
-        assert worker_rows.lose_dead(connection, shared.id, 99.0, 30.0, is_dead) == []
+def test_dead_worker_is_lost_but_nobody_declares_himself_so(shared):
+    second = shared.join()
+    assert shared.lose(30.0, dead=(second,), me=second) == []
+    assert shared.lose(30.0, dead=(shared.first, second), me=second) == [shared.first]
+    assert shared.lose(99.0, dead=(shared.first, second)) == [second]
 
 
 def test_lost_worker_can_do_nothing_more(shared):
@@ -109,9 +96,9 @@ def test_worker_in_a_transaction_is_not_lost(postgresql):
     with postgresql.write() as connection:
         worker_rows.fence(connection, shared.first, 1.0, idle_s=60.0)
         worker_rows.fence(connection, shared.first, 1.0)
-        assert shared.lose(99.0, 30.0, dead=(shared.first,)) == []
+        assert shared.lose(99.0, dead=(shared.first,)) == []
         assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar() == "1min"
-    assert shared.lose(99.0, 30.0, dead=(shared.first,)) == [shared.first]
+    assert shared.lose(99.0, dead=(shared.first,)) == [shared.first]
 
 
 def revisit(to, queue=REVISIT):
