@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 from sqlalchemy import Column
 
 from crawlers import settings
-from crawlers.commands.sites import ACTIONS
+from crawlers.cli.sites.action import actions
 from crawlers.items import State
 from crawlers.lab import PARTS
 from crawlers.options import SETTINGS
@@ -99,7 +99,7 @@ def commands_page() -> str:
             ("action", "what it does"),
             (
                 (f"`{f'{name} {one.arguments}'.strip()}`".replace("|", r"\|"), one.about)
-                for name, one in ACTIONS.items()
+                for name, one in actions().items()
             ),
         ),
         "lab": table(("part", "what it does"), ((f"`{name}`", part.HELP) for name, part in PARTS.items())),

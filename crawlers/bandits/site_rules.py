@@ -59,12 +59,12 @@ def _trivial(options: RuleOptions) -> SiteRule:
         raise ConfigError(
             "RULE=trivial needs PAGE_BUDGET: every site gets an equal share of it; set PAGE_BUDGET or another RULE"
         )
-    return _rule("turns:EqualShares", "page_budget")(options)
+    return _rule("index_rule:EqualShares", "page_budget")(options)
 
 
 RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "roundrobin": _roundrobin,
-    "best": _rule("turns:Best"),
+    "best": _rule("index_rule:Best"),
     "sequential": _rule("turns:Sequential"),
     "trivial": _trivial,
     "gittins": _rule("beebot:BatchGreedy", "gittins_batch"),

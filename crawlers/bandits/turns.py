@@ -1,5 +1,4 @@
-"""Rules that learn nothing, or only once: turns of pages or of seconds, one site after the other, equal shares; and for
-orders whose scores are comparable across sites: the site with the best page.
+"""Rules that learn nothing: turns of pages or of seconds, one site after the other.
 
 References
 ----------
@@ -8,62 +7,14 @@ References
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from crawlers.bandits.arms import Arm, HeapRule
-from crawlers.bandits.index_rule import IndexRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
     from crawlers.bandits.arms import Priority
-
-
-class SiteOfBest(Arm):
-    """A site, with the score of its best page."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, name: Hashable, number: int) -> None:
-        super().__init__(name, number)
-        self.value = 0.0
-
-
-class Best(IndexRule[SiteOfBest]):
-    """The awake site with the greatest value; ties: the least pulled site, then the order of discovery.
-
-    Values are relative to a base that grows with all of them. O(log K) per choice among K sites, amortised.
-    """
-
-    weighs_pages = True
-    has_index = False
-
-    def __init__(self) -> None:
-        super().__init__(SiteOfBest)
-        self._base = 0.0
-
-    def set_arm_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
-        """Record that the best page of *arm* has the score *value* + *base* now."""
-        found = self._arm(arm)
-        self._base = base
-        found.value = value
-        self._changed(found)
-
-    def index(self, arm: Hashable) -> None:
-        """Return None: an index is a function of pulls."""
-
-    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
-        """Return the greatest value of the arms for which *is_wanted* returns True; None if it does for none."""
-        best = super().best_index(is_wanted)
-        return None if best is None else best + self._base
-
-    def _compare(self, arm: SiteOfBest) -> tuple[float, float] | None:
-        other = self._best_other(arm)
-        return None if other is None else (arm.value + self._base, other.value + self._base)
-
-    def _value(self, arm: SiteOfBest) -> float:
-        return arm.value
 
 
 class _TurnArm(Arm):
@@ -170,58 +121,3 @@ class Sequential(HeapRule[Arm]):
 
     def _priority(self, arm: Arm) -> Priority:
         return (arm.number,)
-
-
-class _ShareArm(Arm):
-    """An arm that stores the total reward of its share."""
-
-    __slots__ = ("share_total",)
-
-    def __init__(self, name: Hashable, number: int) -> None:
-        super().__init__(name, number)
-        self.share_total = 0.0
-
-
-class EqualShares(IndexRule[_ShareArm]):
-    """R1: q = floor(N/K) pages of every site, the rest of the N pages on the site whose q pages earned most.
-
-    *page_budget* is N; K is the number of sites known when the first pull starts. q is at least 1: if N < K, the first
-    N sites get one page each. Shares are spent breadth first (page 1 of all sites, page 2 of all, …). Pages that an
-    exhausted site leaves of its share also go to the best site, or to the next best while that sleeps. Ties: order of
-    discovery. O(log K) per choice.
-
-    References
-    ----------
-    .. [1] BeeBot, rule R1 ("trivial"). If K divides N, it is a uniform allocation.
-    """
-
-    def __init__(self, page_budget: int) -> None:
-        super().__init__(_ShareArm)
-        self._page_budget = page_budget
-        self._pulls = 0
-        self._share = 0  # q; unknown before the first pull
-
-    def _value(self, arm: _ShareArm) -> float:
-        """Return the total reward of the share of *arm*; infinity while some of the share is unspent."""
-        return arm.share_total if arm.pulls >= self._share > 0 else math.inf
-
-    def _priority(self, arm: _ShareArm) -> Priority:
-        index = self._value(arm)
-        return (-index, arm.pulls if index == math.inf else 0)
-
-    def _compare(self, arm: _ShareArm) -> None:
-        """Return None: no site is waited for."""
-
-    def _record_pull(self, arm: _ShareArm) -> None:
-        self._pulls += 1
-        if not self._share:
-            self._share = max(1, self._page_budget // len(self._arms))
-
-    def _record_reward(self, arm: _ShareArm, reward: float) -> None:
-        if arm.pulls - arm.pending <= self._share:
-            arm.share_total += reward
-
-    def _cancel_pull(self, arm: _ShareArm) -> None:
-        self._pulls -= 1
-        if not self._pulls:
-            self._share = 0

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.cli.project_command import read_crawl
 from crawlers.errors import ConfigError
-from crawlers.files.atomic import check_file, replacing
-from crawlers.files.parquet_files import check_parquet
+from crawlers.files.atomic import check_file, check_parquet, replacing
 from crawlers.files.text_file import shortened_list
 from crawlers.graphs.analysis import analyse
 from crawlers.graphs.comparison.compared_graph import compared_sites, write_comparisons

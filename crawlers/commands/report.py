@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
-from crawlers.files.parquet_files import check_parquet
+from crawlers.files.atomic import check_parquet
 from crawlers.plurals import counted
 from crawlers.reports.catalogue.report import Column, ComputedReport, Kind, in_order, rows_of, sorted_by, total
 
@@ -43,7 +43,7 @@ class Command(StoreCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         from crawlers.reports.catalogue.conditions import FILTERS
-        from crawlers.reports.catalogue.renderers import FORMATS
+        from crawlers.reports.catalogue.file_formats import FORMATS
 
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
@@ -64,8 +64,8 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.reports.catalogue.conditions import FILTERS, parsed_filters
+        from crawlers.reports.catalogue.file_formats import PARQUET
         from crawlers.reports.catalogue.registry import REPORTS, report_named
-        from crawlers.reports.catalogue.renderers import PARQUET
 
         if len(args) > 1:
             raise UsageError(f"expected at most 1 report, got {len(args)}")
@@ -97,7 +97,8 @@ def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filte
 
 
 def _print(report: Report, cells: Iterator[Cells], opts: argparse.Namespace, limit: int) -> None:
-    from crawlers.reports.catalogue.renderers import CELL_CHARS, FORMATS, text_table
+    from crawlers.reports.catalogue.file_formats import FORMATS
+    from crawlers.reports.catalogue.renderers import CELL_CHARS, text_table
 
     if opts.total:
         found = total(report.columns, cells)

@@ -8,22 +8,28 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlers.cli.project_command import StoreCommand
-from crawlers.cli.sites.action import Action
-from crawlers.mission import missions
 from crawlers.plurals import plural
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from scrapy.settings import BaseSettings
+
+    from crawlers.cli.sites.action import Action
 
 OPTIONS = ("name", "short", "parallel", "max_level", "delay", "all", "weight", "site", "sources")
 
 
 class Command(StoreCommand):
+    @property
+    def _actions(self) -> Mapping[str, Action]:
+        from crawlers.cli.sites.action import actions  # not with this module, see `lab`
+
+        return actions()
+
     def syntax(self) -> str:
-        return " | ".join(f"{name} {action.arguments}".strip() for name, action in ACTIONS.items())
+        return " | ".join(f"{name} {action.arguments}".strip() for name, action in self._actions.items())
 
     def short_desc(self) -> str:
         return "Manage the sites that harvests crawl, their feeds and rules"
@@ -32,7 +38,7 @@ class Command(StoreCommand):
         return (
             "Manages the seeds in the store (DATABASE_URL), with their feeds and the rules that say which URLs are "
             "articles. SITE is a number, a short name, a host, a domain or a URL. Actions: "
-            + "; ".join(f"{name}: {action.about}" for name, action in ACTIONS.items())
+            + "; ".join(f"{name}: {action.about}" for name, action in self._actions.items())
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -52,52 +58,15 @@ class Command(StoreCommand):
         parser.add_argument("--site", metavar="SITE", help="test-rule: try it on the pages of the site in the store")
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
-        if not args or args[0] not in ACTIONS:
-            raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
-        action, *rest = args
-        _check(action, rest, opts)
-        resolve_name(ACTIONS[action].function)(settings, rest, opts)
+        if not args or args[0] not in self._actions:
+            raise UsageError(f"expected one of: {', '.join(self._actions)}")
+        name, *rest = args
+        action = self._actions[name]
+        _check(name, action, rest, opts)
+        resolve_name(action.function)(settings, rest, opts)
 
 
-ACTIONS = {
-    "add": Action(
-        "crawlers.cli.sites.site_seeds:add",
-        "URL ...",
-        "add seeds, or change existing ones",
-        options=("name", "short", "parallel", "max_level", "delay"),
-    ),
-    "list": Action(
-        "crawlers.cli.sites.site_seeds:show",
-        "",
-        "print the enabled seeds, and what their latest crawl found",
-        0,
-        0,
-        ("all", "sources"),
-    ),
-    "remove": Action(
-        "crawlers.cli.sites.site_seeds:remove", "SITE ...", "remove seeds; their crawls stay in the store"
-    ),
-    "enable": Action("crawlers.cli.sites.site_seeds:enable", "SITE ...", "crawl these seeds again"),
-    "disable": Action("crawlers.cli.sites.site_seeds:disable", "SITE ...", "leave these seeds out of crawls"),
-    "import": Action(
-        "crawlers.cli.sites.site_seeds:import_file",
-        "FILE",
-        "add the seeds of a CSV table, hosts.txt or sources.yaml",
-        1,
-        1,
-    ),
-    "export": Action("crawlers.cli.sites.site_seeds:export", "[FILE]", "write all seeds as CSV", 0, 1),
-    **{
-        name: action
-        for mission in missions().values()
-        if mission.actions
-        for name, action in mission.part(mission.actions).items()
-    },
-}
-
-
-def _check(name: str, rest: Sequence[str], opts: argparse.Namespace) -> None:
-    action = ACTIONS[name]
+def _check(name: str, action: Action, rest: Sequence[str], opts: argparse.Namespace) -> None:
     unknown = [text for text in rest if text.startswith("-") and text != "-"]
     if unknown:
         raise UsageError(f"unknown option {unknown[0]}")

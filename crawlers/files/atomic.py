@@ -17,6 +17,7 @@ import fcntl
 import os
 import tempfile
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
     from crawlers.options.kinds import FileKind
 
 START_BYTES = 512
+
+
+def check_parquet(setting: str) -> None:
+    """Raise a `ConfigError` that names *setting* if Parquet files can't be written on this system."""
+    if find_spec("pyarrow") is None:
+        raise ConfigError(f"{setting} needs pyarrow, which is not installed; run pip install pyarrow")
 
 
 def check_folder(folder: Path, setting: str) -> None:

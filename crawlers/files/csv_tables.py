@@ -105,6 +105,15 @@ def utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
+def iso_time(seconds: float | None) -> str | None:
+    """Return a time in seconds since 1970 in ISO 8601, in UTC and whole seconds.
+
+    >>> iso_time(0.0)
+    '1970-01-01T00:00:00Z'
+    """
+    return None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
 ROWS_AT_ONCE = 500
 
 

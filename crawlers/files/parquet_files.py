@@ -11,8 +11,6 @@ import io
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from crawlers.errors import ConfigError
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
@@ -28,12 +26,6 @@ class ParquetColumn(NamedTuple):
     name: str
     type: ColumnType
     encoding: Encoding = "plain"
-
-
-def check_parquet(setting: str) -> None:
-    """Raise a `ConfigError` that names *setting* if Parquet files can't be written on this system."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise ConfigError(f"{setting} needs pyarrow, which is not installed; run pip install pyarrow")
 
 
 def arrow_schema(columns: Sequence[ParquetColumn]) -> Any:

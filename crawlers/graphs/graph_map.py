@@ -18,6 +18,8 @@ OTHER = "#a0a4a8"
 LEVEL_COLOURS = ("#e4572e", "#f3a712", "#b9c646", "#5bb98b", "#29a6b8", "#3f7fc1", "#5b5fc7", "#7d4fb5", "#9a6aa8")
 # Sites of the crawl, and the classes of the others by the number of crawled sites that link to them.
 CRAWLED_COLOUR = "#e4572e"
+# The minimum number of target sites of each class. Most sites are linked from one and few from all, so classes widen.
+CLASS_STARTS = (1, 2, 3, 5, 10)
 CLASS_COLOURS = ("#9a6aa8", "#5b5fc7", "#29a6b8", "#5bb98b", "#f3a712")
 STATUS_COLOURS = {"appeared": "#2ca25f", "vanished": "#d7301f", "changed": "#f0a020", "unchanged": OTHER}
 SMALLEST = 4.0

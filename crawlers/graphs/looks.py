@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.errors import ConfigError
 from crawlers.graphs.graph_map import (
     CLASS_COLOURS,
+    CLASS_STARTS,
     CRAWLED_COLOUR,
     OTHER,
     community_colour,
@@ -19,7 +20,6 @@ from crawlers.graphs.graph_map import (
     node_size,
 )
 from crawlers.graphs.model import Column, ExtendedGraph, edge_places
-from crawlers.graphs.web_fragment import CLASS_STARTS
 from crawlers.plurals import counted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select, text
 
-from crawlers.graphs.comparison.crawl_changes import iso_time
+from crawlers.files.csv_tables import iso_time
 from crawlers.graphs.model import Column
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import text
 
 from crawlers.files.csv_tables import write_table
+from crawlers.graphs.graph_map import CLASS_STARTS
 from crawlers.graphs.model import Column
 from crawlers.items import State
 from crawlers.store.reading.queries import addresses_of, has_crossings
@@ -214,8 +215,6 @@ def _numbered(
 
 
 TARGET, ACCOMPANYING = "target", "accompanying"
-# The minimum number of target sites of each class. Most sites are linked from one and few from all, so classes widen.
-CLASS_STARTS = (1, 2, 3, 5, 10)
 
 
 def link_class(target_sites: int, of: int) -> str:

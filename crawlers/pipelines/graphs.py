@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
-from crawlers.files.atomic import check_folder
-from crawlers.files.parquet_files import check_parquet
+from crawlers.files.atomic import check_folder, check_parquet
 from crawlers.graphs.export import PARQUET, ResultFiles
 from crawlers.graphs.looks import graph_layout
 from crawlers.spiders.base import SiteSpider

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.mission import mission_named
 from crawlers.reasons import Reason, end_of
 from crawlers.store.locks import free_locks
-from crawlers.store.reading.url_counts import UrlCounts, total, url_counts
+from crawlers.store.reading.url_counts import UrlCounts, guesses_of, total, url_counts
 from crawlers.store.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.store.sites.site_rows import PROBLEM, site_problem
 from crawlers.store.worker_rows import ACTIVE, read_status
@@ -18,7 +17,6 @@ from crawlers.store.worker_rows import ACTIVE, read_status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection
     from sqlalchemy.engine import Row
 
     from crawlers.store.database import Database
@@ -102,19 +100,6 @@ def progress(database: Database, crawl_id: int, mission: str) -> list[SiteProgre
     now = time.time()
     found = [SiteProgress(row.site, site_problem(row, now), counts.get(row.id, UrlCounts())) for row in sites]
     return sorted(found)
-
-
-def guesses_of(mission: str) -> Sequence[str]:
-    """Return the paths at which crawls of a mission look for something: it is no error of a site to have none there."""
-    declared = mission_named(mission)
-    found: Sequence[str] = declared.part(declared.guesses) if declared.guesses else ()
-    return found
-
-
-def guesses_in(connection: Connection, crawl_id: int) -> Sequence[str]:
-    """Return `guesses_of` the mission of a crawl."""
-    mission = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar()
-    return guesses_of(mission or "")
 
 
 # The first fields of `CrawlOverview`, and what it sums up.

@@ -13,13 +13,11 @@ from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, end_of, sentence
-from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.renderers import cut, text_table
 from crawlers.reports.catalogue.report import Cells, Column, Kind
-from crawlers.reports.crawl_overview import guesses_of
-from crawlers.store.reading.crawl_results import crawl_results
+from crawlers.store.reading.crawl_results import crawl_results, cut_parts
 from crawlers.store.reading.queries import crawl_named
+from crawlers.store.reading.url_counts import guesses_of
 from crawlers.store.sites.site_rows import count_excluded
 from crawlers.store.worker_rows import PAUSE
 
@@ -156,11 +154,11 @@ def _reasons(results: CrawlResults) -> list[str]:
 def _cuts(database: Database, crawl: NamedCrawl) -> list[str]:
     """Return the parts of sites that were cut as endless: those with the most URLs."""
     with database.read() as connection:
-        found = list(Traps().found(connection, crawl.id, Filters()))
+        found = cut_parts(connection, crawl.id)
     lines = []
-    for reason, urls, of, *_ in found[:MAX_CUTS]:
-        name, why = cut(str(of).removeprefix("http://"), SITE_CHARS), cut(sentence(str(reason)), REASON_CHARS)
-        lines.append(f"Cut: {name}: {why}: {counted(int(str(urls)), 'URL')} not read; TRAPS_ENABLED=0 reads them")
+    for urls, of, reason in found[:MAX_CUTS]:
+        name, why = cut(of.removeprefix("http://"), SITE_CHARS), cut(sentence(reason), REASON_CHARS)
+        lines.append(f"Cut: {name}: {why}: {counted(urls, 'URL')} not read; TRAPS_ENABLED=0 reads them")
     more = len(found) - len(lines)
     return [*lines, f"Cut: {counted(more, 'more part')}"] if more > 0 else lines
 

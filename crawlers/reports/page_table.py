@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from crawlers.batches import batches
 from crawlers.items import State
 from crawlers.reasons import sentence
-from crawlers.reports.catalogue.page_reports import LEVEL, REASON, SIZE, STATE, STATUS, TITLE, TYPE, URL
 from crawlers.store.reading.url_counts import kind_of
 from crawlers.store.streaming import streamed, urls_of
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
 
 COLUMNS = (
-    *(column.name for column in (URL, STATUS, STATE, REASON, LEVEL, TITLE, TYPE, SIZE)),
+    *("url", "status", "state", "reason", "level", "title", "content_type", "size_bytes"),
     "in_degree",  # as in the graph; of URLs that are not pages: the number of pages that link to it
     "out_degree",
     "duplicate_of",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from crawlers.files.csv_tables import write_table
-from crawlers.reports.catalogue.renderers import file_cells
+from crawlers.reports.catalogue.file_formats import file_cells
 from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.catalogue.score_reports import ImportantPages, by_score
 from crawlers.store.reading.importance import weight_of_page

@@ -12,8 +12,7 @@ from crawlers.items import State
 from crawlers.reports.catalogue.conditions import by_code_points
 from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.catalogue.site_report import robots_delays
-from crawlers.reports.crawl_overview import guesses_of
-from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, UrlCounts, url_counts
+from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, UrlCounts, guesses_of, url_counts
 from crawlers.store.schema.tables import crawl, page, pull, seed, site
 from crawlers.store.sites.seeds import external_urls_of
 from crawlers.store.sites.site_rows import PROBLEM, site_problem

@@ -22,8 +22,6 @@ from crawlers.options.of_outputs import BROKEN_LINKS
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, sentence
 from crawlers.reports import page_table
-from crawlers.reports.catalogue.link_reports import BrokenLinks
-from crawlers.reports.catalogue.page_reports import Redirects
 from crawlers.store.reading.importance import totals_of
 from crawlers.store.reading.queries import sites_of
 from crawlers.store.reading.redirect_chains import broken_ends, problems_of, redirect_cells
@@ -39,6 +37,9 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import CrawledSite, NamedCrawl
 
+# As in the reports of these names.
+BROKEN_COLUMNS = ("url", "status", "reason", "anchor", "links", "page", "level")
+REDIRECT_COLUMNS = ("url", "status", "redirects", "final_url", "final_status", "problem", "level", "chain")
 EXTERNAL_COLUMNS = ("url", "host", "first_page", "anchor", "pages", "links")
 _LEVEL_DIGITS = 10
 # The least text names the first link: level, page, whether it has no text, text. A link with a text comes before one
@@ -115,8 +116,8 @@ class ResultTable(NamedTuple):
 
 TABLES = {
     "pages": ResultTable(page_table.COLUMNS, "URL", page_table.page_rows),
-    BROKEN_LINKS: ResultTable([column.name for column in BrokenLinks.columns], "broken link", broken_link_rows),
-    "redirects": ResultTable([column.name for column in Redirects.columns], "redirect", redirect_rows),
+    BROKEN_LINKS: ResultTable(BROKEN_COLUMNS, "broken link", broken_link_rows),
+    "redirects": ResultTable(REDIRECT_COLUMNS, "redirect", redirect_rows),
     EXTERNAL: ResultTable(
         EXTERNAL_COLUMNS, "external URL", lambda database, graph: external_rows(database, [graph.site_id])
     ),

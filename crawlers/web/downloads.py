@@ -19,9 +19,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from crawlers.files.atomic import check_parquet
 from crawlers.files.csv_tables import clean
-from crawlers.files.parquet_files import check_parquet
-from crawlers.reports.catalogue.renderers import FORMATS, PARQUET
+from crawlers.reports.catalogue.file_formats import FORMATS, PARQUET
 from crawlers.web.panel import known, panel_of
 from crawlers.web.templating import template
 

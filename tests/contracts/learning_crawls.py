@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.bandits.turns import Best, RoundRobin
+from crawlers.bandits.index_rule import Best
+from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, LinkFacts
 from crawlers.items import LinkPlace, State

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from crawlers.bandits.turns import Best
+from crawlers.bandits.index_rule import Best
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.ranking.page_scores import GONE

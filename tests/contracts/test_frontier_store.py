@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.bandits.turns import Best
+from crawlers.bandits.index_rule import Best
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
 from crawlers.store.sites.site_rows import SiteRow

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from crawlers.bandits.arms import Patience
 from crawlers.bandits.beebot import BatchGreedy
+from crawlers.bandits.index_rule import Best
 from crawlers.bandits.site_rules import RULES, RuleOptions
-from crawlers.bandits.turns import Best
 from crawlers.frontier.values import Lease
 from crawlers.items import State
 from crawlers.missions.topic.vectors import Weights

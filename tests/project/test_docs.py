@@ -15,8 +15,8 @@ from scrapy.settings import Settings, default_settings
 from scrapy.spiderloader import SpiderLoader
 
 from crawlers import settings as ours
+from crawlers.cli.sites.action import actions
 from crawlers.cli.without_crawl import WithoutCrawl
-from crawlers.commands.sites import ACTIONS
 from crawlers.items import State
 from crawlers.lab import PARTS
 from crawlers.reasons import ErrorClass
@@ -285,7 +285,7 @@ def test_every_option_of_a_command_is_shown_in_an_example(name):
 
 
 def test_every_action_of_sites_and_part_of_lab_is_shown_in_an_example():
-    for name, taken in (("sites", ACTIONS), ("lab", PARTS)):
+    for name, taken in (("sites", actions()), ("lab", PARTS)):
         section = COMMANDS[f"scrapy {name}"]
         assert set(taken) <= {line.split()[2] for line in _commands(section) if line.count(" ") > 1}
 

@@ -8,7 +8,7 @@ import math
 
 from sqlalchemy import select
 
-from crawlers.bandits.turns import Best
+from crawlers.bandits.index_rule import Best
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.mission import missions
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 class Action(NamedTuple):
@@ -18,3 +21,40 @@ class Action(NamedTuple):
     least: int = 1
     most: int = sys.maxsize
     options: Sequence[str] = ()
+
+
+_SEEDS = "crawlers.cli.sites.site_seeds"
+OWN = {
+    "add": Action(
+        f"{_SEEDS}:add",
+        "URL ...",
+        "add seeds, or change existing ones",
+        options=("name", "short", "parallel", "max_level", "delay"),
+    ),
+    "list": Action(
+        f"{_SEEDS}:show",
+        "",
+        "print the enabled seeds, and what their latest crawl found",
+        0,
+        0,
+        ("all", "sources"),
+    ),
+    "remove": Action(f"{_SEEDS}:remove", "SITE ...", "remove seeds; their crawls stay in the store"),
+    "enable": Action(f"{_SEEDS}:enable", "SITE ...", "crawl these seeds again"),
+    "disable": Action(f"{_SEEDS}:disable", "SITE ...", "leave these seeds out of crawls"),
+    "import": Action(
+        f"{_SEEDS}:import_file",
+        "FILE",
+        "add the seeds of a CSV table, hosts.txt or sources.yaml",
+        1,
+        1,
+    ),
+    "export": Action(f"{_SEEDS}:export", "[FILE]", "write all seeds as CSV", 0, 1),
+}
+
+
+@cache
+def actions() -> Mapping[str, Action]:
+    """Return all actions by name, with those that missions add."""
+    added = [mission.part(mission.actions) for mission in missions().values() if mission.actions]
+    return {name: action for some in (OWN, *added) for name, action in some.items()}

@@ -12,14 +12,13 @@ from itertools import groupby
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from crawlers.files.atomic import replacing
-from crawlers.files.csv_tables import utc, write_table
+from crawlers.files.csv_tables import iso_time, utc, write_table
 from crawlers.files.names import file_stem
 from crawlers.graphs.comparison.change_lists import ComparedSite, all_links, all_pages, changed
 from crawlers.graphs.comparison.crawl_changes import (
     CHANGES,
     LinkChange,
     PageChange,
-    iso_time,
     link_changes,
     page_changes,
 )

@@ -7,7 +7,6 @@ grow with the site.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
@@ -23,16 +22,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.store.database import Database
-
-
-def iso_time(seconds: float | None) -> str | None:
-    """Return a time in seconds since 1970 in ISO 8601, in UTC and whole seconds.
-
-    >>> iso_time(0.0)
-    '1970-01-01T00:00:00Z'
-    """
-    return None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
-
 
 PAGES_AT_ONCE = 256
 Change = Literal["appeared", "vanished", "changed", "unchanged"]

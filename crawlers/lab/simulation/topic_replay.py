@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crawlers.bandits.turns import Best
+from crawlers.bandits.index_rule import Best
 from crawlers.ranking.link_values import NO_FEATURES, LinkTable
 from crawlers.ranking.page_scores import GONE
 

@@ -21,9 +21,8 @@ from crawlers.reports.catalogue.conditions import (
 )
 from crawlers.reports.catalogue.index_walk import PageReport
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
-from crawlers.reports.crawl_overview import guesses_in
 from crawlers.store.reading.redirect_chains import redirect_cells
-from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, has_reason, is_vain_guess
+from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, guesses_in, has_reason, is_vain_guess
 from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:

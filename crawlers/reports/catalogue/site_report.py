@@ -12,11 +12,10 @@ from crawlers.pages.robots_groups import is_unreachable, product_token
 from crawlers.reports.catalogue.conditions import in_text, is_wanted_site
 from crawlers.reports.catalogue.page_reports import trap_counts
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related
-from crawlers.reports.crawl_overview import guesses_in
 from crawlers.reports.histories.history import N_
 from crawlers.sites.robots_rules import RobotsRules
 from crawlers.store.reading.crawl_settings import recorded
-from crawlers.store.reading.url_counts import COUNT_OF, UrlCounts, UrlKind, url_counts
+from crawlers.store.reading.url_counts import COUNT_OF, UrlCounts, UrlKind, guesses_in, url_counts
 from crawlers.store.schema.tables import page, pull, site
 from crawlers.store.sites.site_rows import PROBLEM, site_problem
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import func, select
 
 from crawlers.items import State
-from crawlers.reasons import Reason, brief
-from crawlers.store.reading.url_counts import ENDED, URL_KIND, UrlKind, is_vain_guess, total, url_counts
+from crawlers.reasons import TRAPS, Reason, brief
+from crawlers.store.reading.url_counts import ENDED, URL_KIND, UrlKind, has_reason, is_vain_guess, total, url_counts
 from crawlers.store.schema.tables import crawl, external_link, external_url, link, page, seed, site, worker
 from crawlers.store.sites.site_rows import PROBLEM, WHY_UNAVAILABLE, site_problem
 
@@ -115,6 +115,15 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
     ]
     whole = total(counts.values())
     return CrawlResults(end, found, endings, examples, whole.redirects, whole.waiting, has_requested)
+
+
+def cut_parts(connection: Connection, crawl_id: int) -> list[tuple[int, str, str]]:
+    """Return the parts of sites that were cut as endless, the largest first: number of URLs, site and reason."""
+    count = select(func.count(), site.c.id, page.c.reason, site.c.site).join(site, site.c.id == page.c.site_id)
+    is_cut = (site.c.crawl_id == crawl_id, page.c.state == int(State.REJECTED), has_reason(page.c.reason, TRAPS))
+    rows = connection.execute(count.where(*is_cut).group_by(site.c.id, site.c.site, page.c.reason)).all()
+    ordered = sorted((-number, site_id, reason, name) for number, site_id, reason, name in rows)
+    return [(-less, name, reason) for less, _, reason, name in ordered]
 
 
 def _has_requested(connection: Connection, crawl_id: int) -> bool:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select, true
 
 from crawlers.items import State
+from crawlers.mission import mission_named
 from crawlers.store.schema.rows import NAMED
-from crawlers.store.schema.tables import metadata, page, site
+from crawlers.store.schema.tables import crawl, metadata, page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -168,3 +169,16 @@ def total(counts: Iterable[UrlCounts]) -> UrlCounts:
         numbers = (a + b for a, b in zip(whole[:-1], one[:-1], strict=True))
         whole = UrlCounts._make((*numbers, max(levels, default=None)))
     return whole
+
+
+def guesses_of(mission: str) -> Sequence[str]:
+    """Return the paths at which crawls of a mission look for something: it is no error of a site to have none there."""
+    declared = mission_named(mission)
+    found: Sequence[str] = declared.part(declared.guesses) if declared.guesses else ()
+    return found
+
+
+def guesses_in(connection: Connection, crawl_id: int) -> Sequence[str]:
+    """Return `guesses_of` the mission of a crawl."""
+    mission = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar()
+    return guesses_of(mission or "")

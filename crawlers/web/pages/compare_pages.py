@@ -14,7 +14,7 @@ from crawlers.graphs.comparison.change_lists import MOST_ROWS, all_links, all_pa
 from crawlers.graphs.comparison.compared_graph import ComparedGraph, compared_sites, write_compared
 from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
 from crawlers.reports.catalogue.conditions import parsed_filters
-from crawlers.reports.catalogue.renderers import FORMATS
+from crawlers.reports.catalogue.file_formats import FORMATS
 from crawlers.reports.catalogue.report import Column, Kind, cursor_text, sorted_by
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview

@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters
+from crawlers.reports.catalogue.file_formats import FORMATS
 from crawlers.reports.catalogue.index_walk import PageReport, Position
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
-from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import (
     ComputedReport,
     Row,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.bandits.turns import Best
+from crawlers.bandits.index_rule import Best
 
 ARMS = range(5)
 arms = st.sampled_from(ARMS)

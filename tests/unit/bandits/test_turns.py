@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.bandits.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
+from crawlers.bandits.index_rule import EqualShares
+from crawlers.bandits.turns import RoundRobin, Sequential, TimedRoundRobin
 from tests.support.fragments import Crawl, awake, pulls, webs
 
 

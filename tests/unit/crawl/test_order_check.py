@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from crawlers.bandits.turns import Best, RoundRobin
+from crawlers.bandits.index_rule import Best
+from crawlers.bandits.turns import RoundRobin
 from crawlers.crawl.session import check_order
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError

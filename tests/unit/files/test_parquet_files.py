@@ -1,11 +1,10 @@
 """Rows are written to Parquet files of bounded size, in row groups."""
 
-import importlib.util
-
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.files.parquet_files import ParquetColumn, PartWriter, check_parquet
+from crawlers.files.atomic import check_parquet
+from crawlers.files.parquet_files import ParquetColumn, PartWriter
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -38,6 +37,6 @@ def test_equal_rows_give_equal_files_however_they_are_divided(tmp_path):
 
 
 def test_error_without_pyarrow_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("crawlers.files.atomic.find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET needs pyarrow.*pip install pyarrow"):
         check_parquet("DOCUMENTS_PARQUET")

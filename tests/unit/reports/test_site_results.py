@@ -5,6 +5,8 @@ import csv
 import pytest
 
 from crawlers.files.csv_tables import FORMULA_STARTS
+from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.reports.site_results import TABLES
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -160,3 +162,8 @@ def test_harvest_has_one_table_of_the_external_links_of_all_sites(tmp_path):
         path.unlink()
         ended = project.run("graph", "--folder", "result", web["a"].origin).done()
         assert path.read_bytes() == before  # of all sites
+
+
+@pytest.mark.parametrize("name", ["broken-links", "redirects"])
+def test_table_has_the_columns_of_the_report_of_its_name(name):
+    assert list(TABLES[name].columns) == [column.name for column in REPORTS[name].columns]

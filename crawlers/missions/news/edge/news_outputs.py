@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
-from crawlers.files.atomic import check_file, check_setting_file
-from crawlers.files.parquet_files import check_parquet
+from crawlers.files.atomic import check_file, check_parquet, check_setting_file
 from crawlers.missions.news.reports.document_parquet import write_documents
 from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
 from crawlers.missions.news.stored.iterations import last_iteration

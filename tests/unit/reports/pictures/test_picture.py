@@ -1,6 +1,6 @@
 """What all pictures have in common, and their data as a table."""
 
-from crawlers.reports.catalogue.renderers import csv_lines
+from crawlers.reports.catalogue.file_formats import csv_lines
 from crawlers.reports.catalogue.report import Kind
 from crawlers.reports.pictures.picture import PAGES_READ, Axis, Drawing, Series, table_of
 
