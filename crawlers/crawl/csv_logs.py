@@ -5,9 +5,7 @@ To look for a file and to append to it takes longer than to make a line: lines a
 
 from __future__ import annotations
 
-import csv
 import fcntl
-import io
 import os
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -17,13 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.files.csv_tables import guarded
+from crawlers.files.csv_tables import csv_text
 from crawlers.reasons import sentence
 from crawlers.store.reading.url_counts import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    import io
+    from collections.abc import Callable
 
+    from crawlers.files.csv_tables import Value
     from crawlers.items import Page
 
 COLUMNS = ("time", "state", "status", "level", "url", "reason")
@@ -39,7 +39,7 @@ class _Log(WatchedFileHandler):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, encoding="utf-8", errors="backslashreplace")
-        self.rows: list[tuple[object, ...]] = []  # that are not written yet
+        self.rows: list[tuple[Value, ...]] = []  # that are not written yet
 
     def _open(self) -> io.TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ class _Log(WatchedFileHandler):
         try:
             fcntl.flock(stream, fcntl.LOCK_EX)  # only one process writes the headings
             if os.fstat(stream.fileno()).st_size == 0:
-                os.write(stream.fileno(), _lines([COLUMNS]).encode())
+                os.write(stream.fileno(), csv_text([COLUMNS]))
             fcntl.flock(stream, fcntl.LOCK_UN)
         except OSError:
             stream.close()
@@ -61,7 +61,7 @@ class _Log(WatchedFileHandler):
     def write_rows(self) -> None:
         """Append the rows to the file. Raises `OSError`."""
         if self.rows:
-            lines = _lines(self.rows)
+            lines = csv_text(self.rows).decode()
             self.rows.clear()
             self.handle(makeLogRecord({"msg": lines}))
 
@@ -76,9 +76,10 @@ class CsvLogs:
     def write(self, page: Page, now: float, *, is_error: bool, reason: str = "") -> None:
         """Log *page* at *now*, seconds since 1970; its lines are written by `flush`."""
         moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
-        texts = (guarded(page.url), guarded(reason or sentence(page.reason)))
+        reason = reason or (sentence(page.reason) if page.reason else "")
+        row = (moment, kind_of(page.state, page.status), page.status, page.level, page.url, reason)
         for log in (*self._common, *(self._errors if is_error else ())):
-            log.rows.append((moment, kind_of(page.state, page.status), page.status, page.level, *texts))
+            log.rows.append(row)
 
     def flush(self) -> None:
         """Write the lines of all pages so far. Raises `StoreError` if the logs can't be written."""
@@ -104,12 +105,6 @@ def _opened(path: Path | None, setting: str) -> list[_Log]:
         return [] if path is None else [_Log(path)]
     except OSError as error:
         raise ConfigError(f"{setting}={path}: {error.strerror}; make it writable or name another file") from error
-
-
-def _lines(rows: Iterable[Sequence[object]]) -> str:
-    lines = io.StringIO(newline="")
-    csv.writer(lines).writerows(rows)
-    return lines.getvalue()
 
 
 def _failed(error: OSError) -> StoreError:

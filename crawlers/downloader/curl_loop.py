@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import pycurl
@@ -23,7 +24,8 @@ class CurlLoop(Generic[T]):
         self._loop: asyncio.AbstractEventLoop | None = None  # None: there was no transfer yet
         self._transfers: dict[pycurl.Curl, T] = {}
         self._watched: dict[int, int] = {}  # for what, by descriptor
-        self._timer: asyncio.Handle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._due_at = math.inf  # when libcurl wants to be called; not before the timer
         self._is_reading = False  # whether the ended transfers are read in the next turn of the loop
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, most)
@@ -46,7 +48,8 @@ class CurlLoop(Generic[T]):
         """Give up all transfers, and close all connections."""
         for curl, transfer in [*self._transfers.items()]:
             self.remove(curl, transfer)
-        self._set_timer(-1)
+        self._due_at = math.inf
+        self._start_timer()
         self._multi.close()
 
     def _watch(self, what: int, descriptor: int, _multi: object, _data: object) -> None:
@@ -65,15 +68,30 @@ class CurlLoop(Generic[T]):
             self._watched[descriptor] = wanted
 
     def _set_timer(self, after_ms: int) -> None:
+        assert self._loop is not None
+        if after_ms == 0:  # not at once: libcurl may not be called from its callbacks
+            self._loop.call_soon(self._drive, pycurl.SOCKET_TIMEOUT, 0)
+            return
+        self._due_at = self._loop.time() + after_ms / 1000 if after_ms > 0 else math.inf
+        if self._timer is None or self._due_at < self._timer.when():  # else with each transfer there would be a new one
+            self._start_timer()
+
+    def _start_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if after_ms >= 0:
-            assert self._loop is not None
-            # Not at once: libcurl may not be called from its callbacks.
-            self._timer = self._loop.call_later(after_ms / 1000, self._drive, pycurl.SOCKET_TIMEOUT, 0)
+        if self._loop is not None and self._due_at < math.inf:
+            self._timer = self._loop.call_at(self._due_at, self._ring, self._loop)
+
+    def _ring(self, loop: asyncio.AbstractEventLoop) -> None:
+        if loop.time() >= self._due_at:
+            self._due_at = math.inf
+            self._drive(pycurl.SOCKET_TIMEOUT, 0)
+        self._start_timer()
 
     def _drive(self, descriptor: int, mask: int) -> None:
+        if self._multi.closed:
+            return
         self._multi.socket_action(descriptor, mask)
         if not self._is_reading:
             assert self._loop is not None

@@ -68,12 +68,12 @@ class ContentTypeMiddleware:
 
         Raises `DownloadRefusedError` beyond a limit, or if the body is damaged.
         """
-        body, encodings = response.body, response.headers.getlist("Content-Encoding")
+        body, encodings = response.body, dict.get(response.headers, b"Content-Encoding")
         if not (encodings or isinstance(response, TextResponse)) or not is_read_as_bytes(request):
             return response
         if encodings:
             body = self._decompressed(response, encodings, request)
-            del response.headers["Content-Encoding"]
+            dict.pop(response.headers, b"Content-Encoding")
         plain = Response(response.url, response.status, None, body, response.flags, request, protocol=response.protocol)
         plain.headers = response.headers  # not as an argument, which would normalise each header again
         return plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -201,8 +201,14 @@ class SiteSpider(Spider):
 
 def header(response: Response, name: str) -> str | None:
     """Return the last header of that name as text; None if there is none."""
-    value = response.headers.get(name)
-    return value.decode("latin-1") if value is not None else None
+    values = dict.get(response.headers, _key(name))
+    return values[-1].decode("latin-1") if values else None
+
+
+@cache
+def _key(name: str) -> bytes:
+    """Return the *name* of a header as Scrapy has it, which makes it anew at each look-up."""
+    return name.title().encode()
 
 
 def read_hosts(hosts: str | None) -> list[SiteLimits]:
