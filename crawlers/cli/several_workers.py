@@ -56,7 +56,7 @@ CLOSING_S = 10.0  # to show the end of the crawl; if the store does not respond,
 def check_workers(settings: BaseSettings, spider: type[Spider], options: argparse.Namespace) -> None:
     """Raise `ConfigError` if a crawl of *spider* can't have several workers on one machine."""
     number = settings.getint("WORKERS")
-    if not issubclass(spider, SiteSpider) or not spider.can_be_shared:
+    if not issubclass(spider, SiteSpider):
         raise ConfigError(
             f"WORKERS={number}: {spider.name} is a spider of your own, which runs in one process; leave out WORKERS"
         )

@@ -1,6 +1,5 @@
 """One crawl, without Scrapy: its session, its policies, robots.txt, budgets and rewards.
 
 Begin with `running_crawl`: the scheduler asks it for leases; `page_recording` stores the pages that a pipeline returns;
-the frontier below decides what is next. `policy` is the interface of the missions, whose policies are in `news` and
-`topic`.
+the frontier below decides what is next. `spec` is what a mission specifies, `run` the mission at work.
 """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.crawl.home_addresses import HomeAddresses
-    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.site_sitemaps import SiteSitemaps
@@ -59,7 +59,7 @@ class HeldSites:
     """Opens and closes sites, always all sites of a source together."""
 
     session: CrawlSession
-    policy: CrawlPolicy
+    mission: Run
     sites: SitePolicies
     starts: StartUrls
     trials: Trials
@@ -83,7 +83,7 @@ class HeldSites:
             session.adopt_links(row, now)
         session.recall_pulls()
         for some in self._batches(rows):
-            self.policy.load_sites(some)(now)
+            self.mission.load_sites(some)(now)
             self.sitemaps.load(some)()
         self.starts.add_for(rows, now)
 
@@ -103,7 +103,7 @@ class HeldSites:
         some = next(batches_of_sources(frontier, sources, CLAIMED_URLS_AT_ONCE))
         rows = [row for its in some for row in its]
         starts = frontier.load_sites([row.id for row in rows])
-        open_policy, open_sitemaps = self.policy.load_sites(rows), self.sitemaps.load(rows)
+        open_mission, open_sitemaps = self.mission.load_sites(rows), self.sitemaps.load(rows)
         networks = self._networks(rows)
 
         def take_up() -> None:
@@ -113,7 +113,7 @@ class HeldSites:
             for row in rows:
                 self.session.adopt_links(row, now)
             self.addresses.recall(networks)
-            open_policy(now)
+            open_mission(now)
             open_sitemaps()
             self.starts.add_for(rows, now)
             self.session.control.resume()
@@ -134,7 +134,7 @@ class HeldSites:
             self.homes.forget_site(site_id)
             self.sitemaps.forget_site(site_id)
             self.sites.close(site_id)
-        self.policy.close_sites(its)
+        self.mission.close_sites(its)
         given = changes[SiteRelease]
         given[:] = [self._by_server(row) for row in given]
         self.session.writer.submit(changes)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from crawlers.crawl.home_addresses import HomeAddresses
-    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.stats import CrawlStats
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class PageRecording:
-    """Records pages as *policy* decides. After a failure of the crawl it records nothing more."""
+    """Records pages as the *mission* decides. After a failure of the crawl it records nothing more."""
 
     session: CrawlSession
-    policy: CrawlPolicy
+    mission: Run
     sites: SitePolicies
     homes: HomeAddresses
     trials: Trials
@@ -94,7 +94,7 @@ class PageRecording:
             if attempts > 1:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
                 page = replace(page, state=state)
-        decision = self.policy.decide(lease, page, now)
+        decision = self.mission.decide(lease, page, now)
         if decision.reward.amount:
             self.stats.inc_value("harvest/reward", int(decision.reward.amount))
         if page.state is State.DONE:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from crawlers.crawl.control import CrawlControl
-    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.run import Run
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import Lease
@@ -64,7 +64,7 @@ MAX_REJECTING_S = 0.1
 class Crawl:
     """Open from construction until `close`.
 
-    *open_policy* creates the policy of the mission, once the store is open. *count* adds to a stat.
+    *count* adds to a stat.
 
     Raises `ConfigError`, `CrawlEnded`, `StoreUnavailable` and, if the process rejoins a crawl, `StoreError`.
     """
@@ -73,7 +73,6 @@ class Crawl:
         self,
         settings: SettingValues,
         spec: CrawlSpec,
-        open_policy: Callable[[CrawlSession], CrawlPolicy],
         count: Callable[..., None],
         clock: Callable[[], float],
         control: CrawlControl,
@@ -121,7 +120,7 @@ class Crawl:
             on_error.callback(self._never_began)
             self._stats = CrawlStats(count, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
             on_error.callback(self._stats.logs.close)
-            self.policy = open_policy(session)
+            self.mission: Run = spec.open(session)
             self.sites = SitePolicies(session, settings, self.robots_token, not spec.is_foreign, spec.sites)
             self.homes = HomeAddresses(session, self.sites, self._url_filter)
             self._starts = StartUrls(session, self.sites, self._url_filter, spec)
@@ -130,7 +129,7 @@ class Crawl:
             )
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))
-            of_mission = (session, self.policy, self.sites)
+            of_mission = (session, self.mission, self.sites)
             self._held = HeldSites(*of_mission, self._starts, self.trials, self.homes, self.sitemaps, self.addresses)
             self.recording = PageRecording(*of_mission, self.homes, self.trials, self._stats, self.retries)
             self.frontier.register_sites(session.site_ids())
@@ -154,7 +153,7 @@ class Crawl:
         return self.session.frontier
 
     def _reason_against(self, target: Target) -> str | None:
-        return self._url_filter.reason_against(target) or self.policy.reason_against(target)
+        return self._url_filter.reason_against(target) or self.mission.reason_against(target)
 
     # The other workers --------------------------------------------------------------------------------
 
@@ -166,7 +165,7 @@ class Crawl:
         """Share the crawl with others from the next round on: what this worker holds, it holds until it gives it up."""
         from crawlers.workers.shared import Shared
 
-        of_mission = (self.session, self.policy, self.sites, self._held)
+        of_mission = (self.session, self.mission, self.sites, self._held)
         self.session.claims = Shared(*of_mission, self._is_idle, self._ends_after)
 
     @property
@@ -212,7 +211,7 @@ class Crawl:
             if self._is_in_round:
                 return
             await self._exchange()
-            await self.policy.divide_work(self._last.others, self.session.reader.run, self.clock())
+            await self.mission.step(self._last.others, self.clock())
             self.control.resume()
         except Exception as error:
             if not self.session.writer.is_closed:  # else the crawl was closed, and the threads that read have ended
@@ -241,7 +240,7 @@ class Crawl:
     @property
     def _has_only_later_polls(self) -> bool:
         """Whether the crawl ends early, and only polls are left that became due since it began."""
-        if self._ends_after is None or not self.session.claims.are_all_open or self.policy.has_more:
+        if self._ends_after is None or not self.session.claims.are_all_open or self.mission.has_more:
             return False
         return self.frontier.only_revisits(self._ends_after)
 
@@ -268,7 +267,7 @@ class Crawl:
         With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
         the results of earlier choices are known. Raises `StoreError`.
         """
-        if not self.policy.is_ready or not self.may_lease or self._is_looking_up:
+        if not self.mission.is_ready or not self.may_lease or self._is_looking_up:
             return None
         for site_id in self.trials.admit_waiting(in_flight):
             self.frontier.resume(site_id, now)
@@ -294,7 +293,7 @@ class Crawl:
                     self._put_off(lease, now, Wait.SITEMAP if is_sitemap else Wait.ROBOTS)
                     self._rests = self._rests and not is_sitemap
                     return needed
-            verdict = self.policy.reason_to_skip(lease) or self.sites.verdict(lease)
+            verdict = self.mission.reason_to_skip(lease) or self.sites.verdict(lease)
             if isinstance(verdict, str):
                 self.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=verdict))
             elif verdict is not None:
@@ -345,7 +344,7 @@ class Crawl:
 
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
         """Return the seconds until `next` may return something; None if it will not without a further event."""
-        if not self.policy.is_ready or not self.may_lease or self._is_looking_up or self._is_full(in_flight):
+        if not self.mission.is_ready or not self.may_lease or self._is_looking_up or self._is_full(in_flight):
             return None
         return self.frontier.next_due(now) if self._in_hand is None else 0.0
 
@@ -355,9 +354,9 @@ class Crawl:
 
     def waits_for_robots(self, now: float) -> bool:
         """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
-        if not self.policy.is_ready or self.frontier.leases or self.sitemaps.in_flight:
+        if not self.mission.is_ready or self.frontier.leases or self.sitemaps.in_flight:
             return False
-        if self.policy.is_queueing:
+        if self.mission.is_queueing:
             self._rests = False
         elif self._ends_after is not None and self.frontier.only_revisits(self._ends_after, with_paused=False):
             self._rests = True
@@ -402,7 +401,7 @@ class Crawl:
             self.frontier.gate(site_id).record_request(now)
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
-            self._starts.add(self.policy.found_by_robots(named), now, changes)
+            self._starts.add(self.mission.found_by_robots(named), now, changes)
         except StoreError as error:
             self.control.abort(error)
 

@@ -146,7 +146,7 @@ class CrawlSession:
                 selection,
             )
             manifest = self._manifest(mission, origin, learns_links=link_prior is not None)
-            of_processes = (mission.can_be_shared, origin.processes, origin.rejoins)
+            of_processes = (not mission.is_foreign, origin.processes, origin.rejoins)
             command = Command(self.name, mission.name, manifest, sites, *of_processes)
             self.row = crawls.begin(self.database, command, clock(), hold=self._hold, link_prior=link_prior)
             if link_prior is not None:

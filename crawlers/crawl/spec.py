@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from crawlers.crawl.run import open_run
 from crawlers.errors import ConfigError
+from crawlers.inputs.page_settings import response_reader
 from crawlers.inputs.setting_readers import needs_of
 from crawlers.mission import missions
 from crawlers.ranking.page_orders import LEARNING
@@ -16,14 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from crawlers.bandits.site_rules import SiteRule
+    from crawlers.crawl.run import Run
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import QueueSlot, SiteLimits
+    from crawlers.pages.response import ResponseReader
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlSpec:
-    """Returned by `SiteSpider.crawl_spec`; the specification of a foreign spider has no sites."""
+    """Made by `crawl_of`; the specification of a foreign spider has no sites, and no reader."""
 
     name: str
     sites: Sequence[SiteLimits] = ()
@@ -31,13 +37,14 @@ class CrawlSpec:
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
     leader_of: Callable[[str], str | None] = lambda site: None  # returns the name of the site that leads its source
     addresses: SiteAddresses = field(default_factory=SiteAddresses)  # filled by the crawl, as it opens its sites
+    reader: ResponseReader | None = None
+    open: Callable[[CrawlSession], Run] = open_run  # when the store is open; raises `ConfigError`
     gives: Mapping[str, Any] = field(default_factory=dict)  # what orders may need, by the words for it
     start_slot: QueueSlot | None = None  # of the start URLs and roots, under an order with slots
     has_rewards: bool = False  # of pages, from which the site rule learns
     recorded: Mapping[str, Any] = field(default_factory=dict)  # with the settings of the crawl
     named: Sequence[str] = ()  # further URLs that the user gave, and that are no sites or roots
     page_budget: int = 0
-    can_be_shared: bool = False  # several workers may work on it
     revisits: bool = False  # whether an order may fetch pages again
     reads_sitemaps: bool = False  # to compare them with the pages of its sites
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
@@ -64,6 +71,19 @@ class CrawlSpec:
         if scope is None or not scope.is_open:
             return None
         return lambda row: row.site in roots or scope.is_all or (row.start_url is None and scope.holds(row.site))
+
+
+def crawl_of(
+    name: str, sites: Sequence[SiteLimits], settings: SettingValues, scope: Scope | None = None, **more: Any
+) -> CrawlSpec:
+    """Return the specification of a crawl whose pages are read as *settings* say; *more* are further fields of it.
+
+    Raises `ConfigError`.
+    """
+    budget, addresses = settings.getint("PAGE_BUDGET"), SiteAddresses()
+    reader = response_reader(settings, addresses, scope)
+    given = {"page_budget": budget, **more}
+    return CrawlSpec(name, sites, scope=scope, addresses=addresses, reader=reader, **given)
 
 
 def check_order(name: str, mission: CrawlSpec, rule: SiteRule) -> None:

@@ -21,7 +21,6 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.crawl.control import CrawlControl, ForwardClock
-from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, CrawlersError, FrontierError
@@ -113,12 +112,13 @@ class CrawlOwner:
             self._crawl = Crawl(
                 settings,
                 _spec_of(spider),
-                spider.open_policy if isinstance(spider, SiteSpider) else lambda session: CrawlPolicy(),
                 stats.inc_value,
                 ForwardClock(),
                 CrawlControl(self._stop, wake),
                 _origin(spider),
             )
+            if isinstance(spider, SiteSpider):
+                spider.run = self._crawl.mission
         # If an error were raised here, Scrapy would close parts that were never opened.
         except CrawlersError as error:
             self._failure = error
@@ -220,7 +220,7 @@ def required_extension(crawler: Crawler, extension: type[E]) -> E:
 
 def _spec_of(spider: Spider) -> CrawlSpec:
     if isinstance(spider, SiteSpider):
-        return spider.crawl_spec()
+        return spider.spec
     return CrawlSpec(spider.name, page_budget=spider.settings.getint("PAGE_BUDGET"), is_foreign=True)
 
 

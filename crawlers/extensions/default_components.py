@@ -94,7 +94,7 @@ class DefaultComponents:
         }
         if not isinstance(self._spider, SiteSpider):
             return _RENDERING.union(unused)
-        rendering = () if are_any_rendered(settings, self._spider.site_limits) else _RENDERING
+        rendering = () if are_any_rendered(settings, self._spider.spec.sites) else _RENDERING
         return _OF_PLAIN_SPIDERS.union(unused, rendering)
 
 

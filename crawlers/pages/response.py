@@ -17,11 +17,13 @@ from crawlers.urls.resolution import site_of, without_credentials
 from crawlers.urls.trap_watch import content_signature
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from crawlers.urls.link_resolver import LinkResolver
     from crawlers.urls.resolution import Redirect
     from crawlers.urls.scope import Scope
+
+    ReadInThread = Callable[[Callable[[], Page]], Awaitable[Page]]
 
 CONTENT_TYPE_CHARS = 200  # of a Content-Type; longer ones are cut
 LARGE_BYTES = 500_000  # of a page that is to be read in another thread: 20,000 links take 0.2 s
@@ -79,9 +81,14 @@ class ResponseReader:
             return page_of(response, page_id, level, State.REFUSED, reason=reason)
         return self._parse(response, page_id, level)
 
-    def for_thread(self) -> ResponseReader:
-        """Return a reader like this one for another thread."""
-        return replace(self, resolver=self.resolver.fresh())
+    def read_or_wait(
+        self, response: WebResponse, page_id: int, level: int, now: float, in_thread: ReadInThread
+    ) -> Page | Awaitable[Page]:
+        """Return the page as `read` does; a large one is read *in_thread*."""
+        if len(response.body) < LARGE_BYTES:
+            return self.read(response, page_id, level, now)
+        reader = replace(self, resolver=self.resolver.fresh())
+        return in_thread(lambda: reader.read(response, page_id, level, now))
 
     def is_html(self, content_type: str | None) -> bool:
         """Return whether *content_type* is that of a page.

@@ -1,6 +1,6 @@
 """Scrapy's `SCHEDULER`, which all spiders share: it hands out the URLs that the crawl leases.
 
-The frontier decides which site, which page, and when. A `SiteSpider` names its sites (`crawl_spec`) and yields one
+The frontier decides which site, which page, and when. A `SiteSpider` names its sites (`CrawlSpec`) and yields one
 `Page` per response, which the store pipeline records. The requests of plain Scrapy spiders wait in the frontier as text
 (see `foreign_queue`).
 """

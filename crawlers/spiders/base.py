@@ -5,31 +5,29 @@ from __future__ import annotations
 import logging
 import re
 import time
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Spider
+from scrapy import Request, Spider
 
-from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import ConfigError
-from crawlers.items import LEASE, REDIRECT
-from crawlers.urls.addresses import SiteAddresses
+from crawlers.items import LEASE, REDIRECT, Page
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.run import Run
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.items import Page, SiteLimits
-    from crawlers.pages.response import ResponseReader, WebResponse
-    from crawlers.urls.scope import Scope
+    from crawlers.items import SiteLimits
+    from crawlers.pages.response import WebResponse
+    from crawlers.urls.resolution import Redirect
 
 PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
     "url",
@@ -46,8 +44,8 @@ PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
 )
 LIST_FIELDS = ("links", "cross_site_links", "external", "bad")  # likewise, but no format of tables can hold them
 TABLE_FORMATS = frozenset({"csv"})
-KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 COMPONENTS = "crawlers.extensions.default_components.DefaultComponents"  # the add-on that chooses them
+MAX_REDIRECTS = 5  # of what a mission fetches before its pages
 HOSTS_FILE = "hosts.txt"  # of the folder where a crawl is started, if it is given no sites
 NAME_SITES = f"list them in {HOSTS_FILE} in this folder, or name them or a file with -a hosts=example.org"
 
@@ -58,17 +56,11 @@ class SiteSpider(Spider):
     """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
 
     arguments = ("hosts",)  # of -a
-    can_be_shared = False  # whether several workers can work on one crawl
-    revisits = False  # whether an order may fetch pages again
     read_types: tuple[str, ...] = ()  # parts of content types whose bodies are read besides pages
-    reads_in_order = False  # whether what a page says depends on those that were read before
-    reads_sitemaps = False  # whether sitemaps are compared with pages, with SITEMAPS_ENABLED
     components: Mapping[str, Mapping[str, int]] = MappingProxyType({})  # that other missions don't need, by setting
     hosts: str | None = None
-    site_limits: list[SiteLimits]
-    addresses: SiteAddresses  # of the sites; the crawl fills it
-    scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
-    _reader: ResponseReader
+    spec: CrawlSpec
+    run: Run | None = None  # the mission at work; None: the crawl could not begin
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks per response
         "WARN_ON_GENERATOR_RETURN_VALUE": False,  # it reads the source of each callback
@@ -101,55 +93,14 @@ class SiteSpider(Spider):
         if unknown:
             raise ConfigError(f"unknown argument {unknown[0]}; -a takes {known}; settings are given with -s NAME=value")
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.addresses = SiteAddresses()
-        spider.prepare(crawler.settings)
+        spider.spec = spider.crawl_spec(crawler.settings)
         return spider
 
-    def prepare(self, settings: BaseSettings) -> None:
-        """Read the arguments and settings; raises `ConfigError`."""
-        self.site_limits = self.sites(self.hosts, settings)
-        self._reader = self.reader(settings)
+    def crawl_spec(self, settings: BaseSettings) -> CrawlSpec:
+        """Return the specification of the crawl, by arguments and settings. Raises `ConfigError`."""
+        from crawlers.crawl.spec import crawl_of
 
-    def crawl_spec(self) -> CrawlSpec:
-        """Return the specification of the crawl."""
-        from crawlers.crawl.spec import CrawlSpec
-
-        budget = self.settings.getint("PAGE_BUDGET")
-        return CrawlSpec(
-            self.name,
-            self.site_limits,
-            scope=self.scope,
-            addresses=self.addresses,
-            page_budget=budget,
-            can_be_shared=self.can_be_shared,
-            revisits=self.revisits,
-            reads_sitemaps=self.reads_sitemaps and self.settings.getbool("SITEMAPS_ENABLED"),
-        )
-
-    def open_policy(self, session: CrawlSession) -> CrawlPolicy:
-        """Return the `crawl_policy`; called once, when the crawl is open, in whose threads large pages are read."""
-        self._run = session.reader.run
-        return self.crawl_policy(session)
-
-    def crawl_policy(self, session: CrawlSession) -> CrawlPolicy:
-        """Return the policy of the mission. Raises `ConfigError`."""
-        return CrawlPolicy()
-
-    def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
-        """Return the reader of responses; *more* are further fields of it. Raises `ConfigError`."""
-        from crawlers.inputs.setting_readers import normalization
-        from crawlers.options.of_outputs import BROKEN_LINKS
-        from crawlers.pages.response import ResponseReader
-        from crawlers.urls.link_resolver import LinkResolver
-
-        return ResponseReader(
-            LinkResolver(normalization(settings), addresses=self.addresses, across_sites=self.scope is not None),
-            link_tags(settings),
-            frozenset(settings.getlist("HTML_TYPES")),
-            anchors=BROKEN_LINKS in settings.getlist("RESULT_TABLES"),
-            scope=self.scope,
-            **more,
-        )
+        return crawl_of(self.name, self.sites(self.hosts, settings), settings)
 
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
@@ -161,42 +112,58 @@ class SiteSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield nothing: the crawl knows the sites, and the URLs that wait."""
+        if self.run is not None:
+            await self.run.begin(self._fetch)
         return
         yield  # makes this a generator
 
+    async def _fetch(self, url: str) -> WebResponse:
+        """Return the response to a request of the mission, wherever it redirects; raises what a downloader raises."""
+        engine = self.crawler.engine
+        assert engine is not None
+        for _ in range(MAX_REDIRECTS):
+            request = Request(url, meta={"handle_httpstatus_all": True, "dont_redirect": True})
+            response = await engine.download_async(request)
+            redirect: Redirect | None = request.meta.get(REDIRECT)
+            if redirect is None or redirect.target is None:
+                break
+            url = redirect.target.url
+        return web_response(response, request)
+
     def parse(self, response: Response) -> Iterable[Page] | AsyncIterator[Page]:
-        from crawlers.pages.response import LARGE_BYTES
-
         assert response.request is not None
-        lease = response.request.meta[LEASE]
-        found = (self.web_response(response), lease.id, lease.level, time.time())
-        if len(response.body) < LARGE_BYTES or self.reads_in_order:
-            return [self._reader.read(*found)]
-        return self._read_large(partial(self._reader.for_thread().read, *found))
+        assert self.run is not None
+        page = self.run.read(web_response(response, response.request), response.request.meta[LEASE], time.time())
+        return [page] if isinstance(page, Page) else _awaited(page)
 
-    async def _read_large(self, read: Callable[[], Page]) -> AsyncIterator[Page]:
-        yield await self._run(read)
+    async def closed(self, reason: str) -> None:
+        if self.run is not None:
+            await self.run.close()
 
-    def web_response(self, response: Response) -> WebResponse:
-        """Return *response* without Scrapy."""
-        from crawlers.pages.response import WebResponse
 
-        assert response.request is not None
-        sent = response.request.headers
-        return WebResponse(
-            response.url,
-            response.status,
-            response.body,
-            header(response, "Content-Type"),
-            response.request.meta.get(REDIRECT),
-            header(response, "Retry-After"),
-            "dataloss" in response.flags,
-            header(response, "ETag"),
-            header(response, "Last-Modified"),
-            response.request.meta.get("download_latency"),
-            b", ".join(response.headers.getlist("X-Robots-Tag")).decode("latin-1"),
-            "If-None-Match" in sent or "If-Modified-Since" in sent,
-        )
+async def _awaited(page: Awaitable[Page]) -> AsyncIterator[Page]:
+    yield await page
+
+
+def web_response(response: Response, request: Request) -> WebResponse:
+    """Return the *response* to *request* without Scrapy."""
+    from crawlers.pages.response import WebResponse
+
+    sent = request.headers
+    return WebResponse(
+        response.url,
+        response.status,
+        response.body,
+        header(response, "Content-Type"),
+        request.meta.get(REDIRECT),
+        header(response, "Retry-After"),
+        "dataloss" in response.flags,
+        header(response, "ETag"),
+        header(response, "Last-Modified"),
+        request.meta.get("download_latency"),
+        b", ".join(response.headers.getlist("X-Robots-Tag")).decode("latin-1"),
+        "If-None-Match" in sent or "If-Modified-Since" in sent,
+    )
 
 
 def header(response: Response, name: str) -> str | None:
@@ -249,12 +216,3 @@ def _names_sites(hosts: str) -> bool:
     if host.startswith(".") or address.endswith(".txt") or (slash and Path(host).is_dir()):
         return False
     return "." in host or bool(re.fullmatch(r"[\w-]+:\d+", host))
-
-
-def link_tags(settings: BaseSettings) -> frozenset[str]:
-    """Return the tags of `LINK_TAGS`; raises `ConfigError` for an unknown one."""
-    tags = frozenset(tag.strip().lower() for tag in settings.getlist("LINK_TAGS") if tag.strip())
-    if not tags or tags - KNOWN_TAGS:
-        unknown = ", ".join(sorted(tags - KNOWN_TAGS)) or "nothing"
-        raise ConfigError(f"LINK_TAGS names {unknown}; choose one of: {', '.join(sorted(KNOWN_TAGS))}")
-    return tags

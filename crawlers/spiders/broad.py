@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.spiders.base import SiteSpider
-from crawlers.urls.scope import Scope
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from crawlers.crawl.spec import CrawlSpec
 
 
 class BroadSpider(SiteSpider):
@@ -19,8 +20,6 @@ class BroadSpider(SiteSpider):
     """
 
     name = "broad"
-    can_be_shared = True
-    revisits = True
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "RULE": "best",
@@ -29,7 +28,10 @@ class BroadSpider(SiteSpider):
         "RESULT_TABLES": [],
     }
 
-    def prepare(self, settings: BaseSettings) -> None:
-        self.site_limits = self.sites(self.hosts, settings)
-        self.scope = Scope(settings.get("SCOPE"), [limits.site for limits in self.site_limits])
-        self._reader = self.reader(settings)
+    def crawl_spec(self, settings: BaseSettings) -> CrawlSpec:
+        from crawlers.crawl.spec import crawl_of
+        from crawlers.urls.scope import Scope
+
+        sites = self.sites(self.hosts, settings)
+        scope = Scope(settings.get("SCOPE"), [limits.site for limits in sites])
+        return crawl_of(self.name, sites, settings, scope, revisits=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
 from crawlers.spiders.base import HOSTS_FILE, NAME_SITES, SiteSpider, read_hosts
@@ -13,18 +12,14 @@ from crawlers.spiders.base import HOSTS_FILE, NAME_SITES, SiteSpider, read_hosts
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from crawlers.crawl.policy import CrawlPolicy
-    from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.items import SiteLimits
-    from crawlers.pages.response import ResponseReader
 
 
 class ExtLinksSpider(SiteSpider):
     """`scrapy crawl extlinks -s RULE=auto -s PAGE_BUDGET=2000`: the seeds of the store, or of hosts.txt."""
 
     name = "extlinks"
-    can_be_shared = True
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "ORDER": "learnt",
@@ -34,21 +29,10 @@ class ExtLinksSpider(SiteSpider):
         "RESULT_TABLES": ["external-links"],  # one of all sites
     }
 
-    def crawl_spec(self) -> CrawlSpec:
-        from crawlers.ranking.page_orders import REWARDS
+    def crawl_spec(self, settings: BaseSettings) -> CrawlSpec:
+        from crawlers.missions.extlinks.rewards import harvest_of
 
-        return replace(super().crawl_spec(), gives={REWARDS: True}, has_rewards=True)
-
-    def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
-        from crawlers.pages.page_links import with_places
-        from crawlers.ranking.page_orders import LEARNING
-
-        return super().reader(settings, analysis=with_places if settings.get("ORDER") in LEARNING else None, **more)
-
-    def crawl_policy(self, session: CrawlSession) -> CrawlPolicy:
-        from crawlers.missions.extlinks.rewards import rewards_of
-
-        return rewards_of(session, self.settings)
+        return harvest_of(self.name, self.sites(self.hosts, settings), settings)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:

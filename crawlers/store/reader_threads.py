@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Run(Protocol):
+class InThread(Protocol):
     """Runs a query in another thread."""
 
     async def __call__(self, query: Callable[[], T]) -> T:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.crawl.held_sites import HeldSites
-    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.store.reading.importance import StoredPart
@@ -68,7 +68,7 @@ class Shared:
     def __init__(
         self,
         session: CrawlSession,
-        policy: CrawlPolicy,
+        mission: Run,
         sites: SitePolicies,
         held: HeldSites,
         is_idle: Callable[[], bool],
@@ -77,7 +77,7 @@ class Shared:
         self._session = session
         self._worker = session.worker
         self._frontier = session.frontier
-        self._policy = policy
+        self._mission = mission
         self._sites = sites
         self._held = held
         self._is_idle = is_idle
@@ -188,7 +188,7 @@ class Shared:
         for first in range(0, len(messages), MESSAGES_AT_ONCE):
             some = messages[first : first + MESSAGES_AT_ONCE]
             here = [one for one in some if self._sites.open_site_id(one.site) is not None]
-            taken = await self._policy.receive(here, self._session.reader.run, self._session.clock())
+            taken = await self._mission.receive(here, self._session.clock())
             self._frontier.receive(taken, self._session.clock())
             await sleep(0)
 

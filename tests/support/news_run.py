@@ -1,6 +1,7 @@
 """A run of a news crawl of one site in a real store, with the pages that a test gives."""
 
 import asyncio
+from types import SimpleNamespace
 from typing import TypeVar
 
 from crawlers.bandits.turns import RoundRobin
@@ -15,7 +16,7 @@ from crawlers.missions.news.feeds.announcements import Announcements
 from crawlers.missions.news.feeds.feed_registry import FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News
-from crawlers.missions.news.news_policy import NewsPolicy
+from crawlers.missions.news.news_run import NewsRun
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, by_fit
 from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
@@ -75,7 +76,7 @@ async def at_once(query):
 class Crawl:
     """A run of a crawl; a second one on the same database resumes it."""
 
-    def __init__(self, database, *rules, roots=(), removed=(), learns=False, call=in_process):
+    def __init__(self, database, *rules, roots=(), removed=(), learns=False, call=in_process, in_thread=at_once):
         self.database = database
         begun = begin(database, SiteRow(0, SITE, 9, None, 0.0), mission="news", now=NOW)
         (row,) = begun.sites
@@ -86,7 +87,7 @@ class Crawl:
             SqlFrontierStore(database, self.writer, begun.id, looks_back=True),
             by_fit(weighs_links=False, explore=0.0, archive=0.0),
             PullBudget(RoundRobin(), 0, records=False),
-            reason_against=lambda url: self.policy.reason_against(url),
+            reason_against=lambda url: self.mission.reason_against(url),
         )
         self.frontier.open_site(SiteRow(row.id, SITE, 99, None, 0.0), NOW)
         committed(replace_rules, database, HAND, {"one.test": rules})
@@ -108,16 +109,17 @@ class Crawl:
         )
         announcements = Announcements(database, begun.id, self.commits, self.frontier, self.polls)
         parts = NewsParts(self.frontier, classifier, requeue, self.polls, feeds, announcements)
-        self.policy = NewsPolicy(
+        self.mission = NewsRun(
             parts,
             self.articles,
             Iterations(begun.id, 1000),
             NewsSites(database, begun.id, self.writer, parts, SeedUrls({}, {})),
             Scope("sites", [SITE]),
+            SimpleNamespace(pool=SimpleNamespace(run_patiently=call)),
             recheck_s=0.0,
-            call=call,
+            in_thread=in_thread,
         )
-        self.policy.load_sites(begun.sites)(NOW)
+        self.mission.load_sites(begun.sites)(NOW)
         self.frontier.add([Candidate(row.id, target(path), slot=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)
 
     def url(self, path):
@@ -137,13 +139,13 @@ class Crawl:
             lease.level,
             state,
             more.pop("status", 200),
-            facts=more.pop("news", None) or News(self.policy.kind(lease)),
+            facts=more.pop("news", None) or News(self.mission.kind(lease)),
             content_hash=f"{lease.id} {now}".encode(),
             links=[(target(link), 1) for link in links],
             **more,
         )
-        asyncio.run(self.policy.prepare(lease, page, at_once))
-        self.decision = self.policy.decide(lease, page, now)
+        asyncio.run(self.mission.prepare(lease, page))
+        self.decision = self.mission.decide(lease, page, now)
         return self.frontier.acknowledge(lease, self.decision, now)[1]
 
     def slot(self, path):

@@ -9,7 +9,6 @@ from scrapy.utils.test import get_crawler
 
 from crawlers import settings as defaults
 from crawlers.crawl.control import CrawlControl
-from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.crawl.spec import CrawlSpec
@@ -65,24 +64,22 @@ def target(path):
 class OpenedCrawl:
     """A crawl of `SITE` in the store *url*, and the counter of its stats. *mission* has fields of its specification.
 
-    *policy* is the policy of the crawl, or creates it when the store is open.
+    *run* is that of its mission, or opens it when the store is open.
     """
 
-    def __init__(self, url, policy=None, mission=None, now=NOW, **settings):
+    def __init__(self, url, run=None, mission=None, now=NOW, **settings):
         self.url = url
         self.now = now
         self.stats = Counter()
         self.stopped = []  # the reasons
         self.wakes = 0
 
-        def open_policy(session):
-            return policy(session) if callable(policy) else policy or CrawlPolicy()
-
-        spec = CrawlSpec("test", **{"sites": [SiteLimits(SITE)], **(mission or {})})
+        opened = {} if run is None else {"open": run if callable(run) else lambda session: run}
+        spec = CrawlSpec("test", **{"sites": [SiteLimits(SITE)], **opened, **(mission or {})})
         values = quick_settings(url, **settings)
         clock = lambda: self.now  # noqa: E731
         control = CrawlControl(self.stopped.append, self._wake)
-        self.crawl = Crawl(values, spec, open_policy, self.inc_value, clock, control, ORIGIN)
+        self.crawl = Crawl(values, spec, self.inc_value, clock, control, ORIGIN)
 
     def inc_value(self, key, count=1):
         self.stats[key] += count

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
-from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.run import Run
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.values import Decision
 from crawlers.urls.addresses import SiteAddresses
 from tests.support.opened_crawl import SITE, OpenedCrawl
 
 
-class Policy(CrawlPolicy):
+class Policy(Run):
     """Skips some pages, and changes titles."""
 
     def __init__(self):

@@ -1,14 +1,18 @@
-"""Computes the rewards of pages, with a bounded cache of the keys for which their sites were rewarded already."""
+"""A crawl for external links at work: rewards pages by what they lead to that their sites were not rewarded for."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlers.bandits.reward_kinds import REWARDS
-from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.run import Run
+from crawlers.crawl.spec import crawl_of
 from crawlers.frontier.values import NO_REWARD, Decision, LinkFacts, Reward
 from crawlers.items import Page, State
-from crawlers.pages.page_links import PageLinkPlaces
+from crawlers.pages.page_links import PageLinkPlaces, with_places
+from crawlers.ranking import page_orders
 from crawlers.store.writing.pulls import counted
 from crawlers.store.writing.uncommitted import Uncommitted
 
@@ -17,32 +21,35 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.reward_kinds import RewardKind
     from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.values import Lease
     from crawlers.inputs.setting_readers import SettingValues
-    from crawlers.store.database import Database
+    from crawlers.items import SiteLimits
     from crawlers.store.sites.site_rows import SiteRow
-    from crawlers.store.writing.writer import Writer
 
 URLS_PER_KEY = 12  # known URLs in memory for each external URL there that was rewarded
 
 
-def rewards_of(session: CrawlSession, settings: SettingValues) -> Rewards:
-    """Return the policy of a crawl."""
+def harvest_of(name: str, sites: Sequence[SiteLimits], settings: SettingValues) -> CrawlSpec:
+    """Return the specification of a crawl of *sites* for their external links. Raises `ConfigError`."""
+    spec = crawl_of(name, sites, settings, gives={page_orders.REWARDS: True}, has_rewards=True)
+    assert spec.reader is not None
+    reader = spec.reader
+    if settings.get("ORDER") in page_orders.LEARNING:
+        reader = replace(reader, analysis=with_places)
     keys = max(1, settings.getint("FRONTIER_CACHE_URLS") // URLS_PER_KEY)
-    return Rewards(REWARDS[settings.get("REWARD")], session.database, session.writer, cache_keys=keys)
+    return replace(spec, reader=reader, open=partial(Rewards, REWARDS[settings.get("REWARD")], cache_keys=keys))
 
 
-class Rewards(CrawlPolicy):
-    """The policy of external links: each page has a *reward*.
+class Rewards(Run):
+    """Each page has a *reward*; *cache_keys* bounds the keys in memory: other keys are looked up in the store."""
 
-    *cache_keys* bounds the keys in memory; other keys are looked up in the store.
-    """
-
-    def __init__(self, reward: RewardKind, database: Database, writer: Writer, *, cache_keys: int) -> None:
+    def __init__(self, reward: RewardKind, session: CrawlSession, *, cache_keys: int) -> None:
+        super().__init__(session.spec.reader, session.reader.run)
         self._reward = reward
-        self._database = database
+        self._database = session.database
         self._recalled: set[int] = set()  # sites of which the store may have keys that were never in memory
-        self._paid: Uncommitted[int, set[int]] = Uncommitted(writer, max(cache_keys // 2, 1))  # by site
+        self._paid: Uncommitted[int, set[int]] = Uncommitted(session.writer, max(cache_keys // 2, 1))  # by site
 
     def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
         """Look up the keys of sites whose pages may have been rewarded before these were opened."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawlers.missions.news.stored.news_tables import DocumentRow
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.store.database import Database
-    from crawlers.store.reader_threads import Run
+    from crawlers.store.reader_threads import InThread
     from crawlers.store.writing.change_set import ChangeSet
 
 
@@ -114,10 +114,10 @@ class ArticlePolicy:
             self._snapshot = self._duplicates.snapshot
             self._holders.clear()
 
-    async def copy_of(self, page: Page, run: Run) -> CopyReason | None:
+    async def copy_of(self, page: Page, in_thread: InThread) -> CopyReason | None:
         """Return the document that was made of the same bytes as *page*, so that no article need be extracted."""
         query = self._duplicates.query_of_bytes(page.url, page.content_hash)
-        stored = await run(partial(self._duplicates.look_up, query))
+        stored = await in_thread(partial(self._duplicates.look_up, query))
         copy = self._duplicates.same_bytes(page.id, page.url, page.content_hash, stored)
         if copy is None:
             return None

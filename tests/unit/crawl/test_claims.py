@@ -22,7 +22,7 @@ def begun(begin):
 
     def begin_worker(number=4, **mission):
         sites = [SiteLimits(site) for site in SITES[:number]]
-        return begin(None, {"sites": sites, "can_be_shared": True, **mission}, WORKER_DEADLINE_SECONDS=30.0)
+        return begin(None, {"sites": sites, **mission}, WORKER_DEADLINE_SECONDS=30.0)
 
     return begin_worker
 

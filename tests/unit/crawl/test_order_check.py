@@ -7,8 +7,7 @@ import pytest
 
 from crawlers.bandits.index_rule import Best
 from crawlers.bandits.turns import RoundRobin
-from crawlers.crawl.session import check_order
-from crawlers.crawl.spec import CrawlSpec
+from crawlers.crawl.spec import CrawlSpec, check_order
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.missions.news import ARTICLES as NEWS_ARTICLES
@@ -89,7 +88,7 @@ def test_news_names_what_an_order_lacks(order):
     settings = project_settings(ORDER=order, DATABASE_URL="sqlite:///none.sqlite")
     message = "no sources are given" if order.startswith("fit") else f"ORDER={order} has no queues for articles"
     with pytest.raises(ConfigError, match=message.replace("*", r"\*")):
-        NewsSpider(settings=settings).prepare(settings)
+        NewsSpider(settings=settings).crawl_spec(settings)
 
 
 def test_values_that_change_with_every_page_are_not_compared_by_best():

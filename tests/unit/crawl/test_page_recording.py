@@ -30,7 +30,7 @@ def test_page_is_stored_and_its_links_wait(opened):
 @pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
 @pytest.mark.parametrize("finds", ["link", "sitemap"])
 def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeypatch, finds, is_divided):
-    mission = {"scope": Scope("all", [SITE]), "can_be_shared": True}
+    mission = {"scope": Scope("all", [SITE])}
     monkeypatch.setattr(policy, "found_by_robots", lambda text: [f"{OTHER}/sitemap.xml"])
     crawl = opened(mission, ROBOTSTXT_OBEY=finds == "sitemap")
     if is_divided:
@@ -51,7 +51,7 @@ def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeyp
 
 @pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
 def test_redirect_that_is_one_too_many_adds_no_site(opened, is_divided):
-    crawl = opened({"scope": Scope("all", [SITE]), "can_be_shared": True})
+    crawl = opened({"scope": Scope("all", [SITE])})
     if is_divided:
         crawl.share().is_divided = True
     crawl.end(crawl.lease(), "/0")
@@ -67,7 +67,7 @@ def test_redirect_that_is_one_too_many_adds_no_site(opened, is_divided):
 def test_unchanged_page_adds_no_site(opened, policy, is_divided, monkeypatch):
     policy.decides = lambda page: Decision(page, revisit_at=NOW + 60.0)
     seen = {"cross_site_links": [(target(f"{OTHER}/"), 1)], "content_hash": b"same"}
-    mission = {"scope": Scope("all", [SITE]), "can_be_shared": True, "revisits": True}
+    mission = {"scope": Scope("all", [SITE]), "revisits": True}
     monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 1)
     crawl = opened(mission, ORDER="aopic")
     crawl.end(crawl.lease(), **seen)

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from crawlers.crawl import running_crawl
-from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.run import Run
 from crawlers.frontier.values import Candidate, Decision, Reward
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.pages.robots_groups import UNREACHABLE
@@ -63,7 +63,7 @@ def test_urls_of_a_site_wait_while_its_robots_txt_is_inaccessible(opened):
     assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/", f"{SITE}/a"]
 
 
-class Rewarding(CrawlPolicy):
+class Rewarding(Run):
     """Rewards pages for each external link."""
 
     def decide(self, lease, page, now):
@@ -72,7 +72,7 @@ class Rewarding(CrawlPolicy):
 
 def test_crawl_with_a_budget_waits_for_the_robots_txt_of_a_site_but_not_while_it_rests(begin):
     sites = {"sites": [SiteLimits(SITE), SiteLimits(OTHER)], "page_budget": 9, "has_rewards": True}
-    crawl = begin(Rewarding(), sites, ROBOTSTXT_OBEY=True, RULE="auto")
+    crawl = begin(Rewarding(None, None), sites, ROBOTSTXT_OBEY=True, RULE="auto")
     first, second = crawl.robots(), crawl.robots()
     crawl.crawl.record_robots(first.site_id, 404, None)
     found = ExternalLink("http://c.test/", 1, "http://c.test", "", "", "", "", "a")

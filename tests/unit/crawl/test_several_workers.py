@@ -21,7 +21,7 @@ def opened(begin):
 
     def open_crawl(number=4, mission=None, policy=None, **settings):
         sites = [SiteLimits(site) for site in SITES[:number]]
-        shared = {"sites": sites, "can_be_shared": True, **(mission or {})}
+        shared = {"sites": sites, **(mission or {})}
         return begin(policy, shared, **{"WORKER_DEADLINE_SECONDS": 30.0, **settings})
 
     return open_crawl
@@ -53,7 +53,7 @@ def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
 @pytest.mark.both_stores
 @pytest.mark.parametrize("joins_first", [True, False])
 def test_site_that_one_worker_found_public_is_never_private_to_another(database_url, joins_first):
-    mission = {"sites": [SiteLimits(site) for site in SITES], "can_be_shared": True}
+    mission = {"sites": [SiteLimits(site) for site in SITES]}
     crawls = [OpenedCrawl(database_url, mission=mission) for _ in range(1 + joins_first)]
     for site in SITES:
         host = site.removeprefix("http://")

@@ -16,7 +16,7 @@ def opened(begin):
     """Opens a further worker of the crawl."""
     leaders = {**LEADERS, NEW: A}.get
     sites, scope = [SiteLimits(site) for site in LEADERS], Scope("all", list(LEADERS))
-    return lambda: begin(None, {"sites": sites, "can_be_shared": True, "leader_of": leaders, "scope": scope})
+    return lambda: begin(None, {"sites": sites, "leader_of": leaders, "scope": scope})
 
 
 def owners(crawl):

@@ -10,7 +10,7 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider
 from sqlalchemy import select
 from twisted.python.failure import Failure
 
-from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.run import Run
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, FrontierError, StoreError
 from crawlers.extensions import crawl_owner
@@ -30,14 +30,15 @@ class OneSite(SiteSpider):
 
     name = "mine"
 
-    def crawl_spec(self):
-        return CrawlSpec(self.name, [SiteLimits(SITE)], page_budget=self.settings.getint("PAGE_BUDGET"))
+    def crawl_spec(self, settings):
+        budget = settings.getint("PAGE_BUDGET")
+        return CrawlSpec(self.name, [SiteLimits(SITE)], page_budget=budget, open=lambda session: self.opened())
 
-    def crawl_policy(self, session):
-        return SkipAll()
+    def opened(self):
+        return SkipAll(None, None)
 
 
-class SkipAll(CrawlPolicy):
+class SkipAll(Run):
     """Skips every page."""
 
     def reason_to_skip(self, lease):
@@ -49,8 +50,7 @@ class Opened:
 
     def __init__(self, url, kind=Spider, **settings):
         self.crawler = crawler_of(url, kind, **settings)
-        self.spider = kind(name="mine", **({"hosts": SITE} if kind is not Spider else {}))
-        self.spider._set_crawler(self.crawler)
+        self.spider = kind.from_crawler(self.crawler, **({"name": "mine"} if kind is Spider else {"hosts": SITE}))
         self.woken = asyncio.Event()
         self.owner = owner_of(self.crawler)
 
@@ -130,7 +130,7 @@ def test_crawl_says_for_whom_the_rules_of_robots_txt_apply(opened, caplog):
 
 
 def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(opened, sqlite, monkeypatch):
-    monkeypatch.setattr(OneSite, "crawl_policy", lambda *_: 1 / 0)
+    monkeypatch.setattr(OneSite, "opened", lambda _: 1 / 0)
     one = opened(OneSite)
     assert one.owner.open(one.spider, lambda: None) is None
     assert "the crawl can't begin: ZeroDivisionError" in str(one.owner.failure)

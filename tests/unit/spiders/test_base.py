@@ -9,12 +9,13 @@ import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.settings import Settings
 
-from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.run import open_run
 from crawlers.errors import ConfigError
 from crawlers.frontier.values import Lease
+from crawlers.inputs.page_settings import link_tags
 from crawlers.items import LEASE
 from crawlers.pages.response import LARGE_BYTES
-from crawlers.spiders.base import COMPONENTS, LIST_FIELDS, PAGE_FIELDS, link_tags, read_hosts
+from crawlers.spiders.base import COMPONENTS, LIST_FIELDS, PAGE_FIELDS, read_hosts
 from crawlers.spiders.sitegraph import SiteGraphSpider
 from crawlers.store.reader_threads import ReaderThreads
 from tests.support.opened_crawl import crawler_of
@@ -65,11 +66,10 @@ class Extension:
 '''
 
 
-def test_large_page_is_read_in_another_thread_with_the_same_result(monkeypatch):
-    monkeypatch.setattr(SiteGraphSpider, "crawl_policy", lambda *_: CrawlPolicy())  # as of a mission of one's own
+def test_large_page_is_read_in_another_thread_with_the_same_result():
     spider = SiteGraphSpider.from_crawler(crawler_of("sqlite://", SiteGraphSpider), hosts="a.test")
     threads = ReaderThreads()
-    spider.open_policy(SimpleNamespace(reader=threads))
+    spider.run = open_run(SimpleNamespace(spec=spider.spec, reader=threads))
 
     def parsed(body):
         lease = Lease(1, 1, 1, "http://a.test/", 0, 0, 0, None, 0.0)

@@ -5,8 +5,8 @@ from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.missions.news.news_opening import read_or_stored_sources
 from crawlers.spiders.extlinks import ExtLinksSpider
-from crawlers.spiders.news import _sources
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -66,7 +66,7 @@ def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_pa
     assert project.outcomes == [("finished", "finished")]
 
 
-@pytest.mark.parametrize(("read", "what"), [(ExtLinksSpider.sites, "sites"), (_sources, "sources")])
+@pytest.mark.parametrize(("read", "what"), [(ExtLinksSpider.sites, "sites"), (read_or_stored_sources, "sources")])
 def test_missing_store_is_said_without_its_own_remedy(tmp_path, monkeypatch, read, what):
     monkeypatch.chdir(tmp_path)
     settings = Settings({"DATABASE_URL": "sqlite:///crawl.sqlite"})

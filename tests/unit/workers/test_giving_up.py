@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.crawl import held_sites
-from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.run import Run
 from crawlers.items import ExternalLink, SiteLimits
 from crawlers.store.schema.tables import site
 from crawlers.store.sites.site_opening import SiteList, open_sites
@@ -18,7 +18,7 @@ from tests.support.stored_rows import new_page, write_rows
 SITES = [f"http://s{number}.test" for number in range(6)]
 
 
-class Noting(CrawlPolicy):
+class Noting(Run):
     """Notes the sites that are closed."""
 
     def __init__(self):
@@ -36,7 +36,7 @@ def read(crawl, lease):
 
 @pytest.fixture
 def crawl(begin):
-    crawl = begin(None, {"sites": [SiteLimits(site, 2) for site in SITES], "can_be_shared": True})
+    crawl = begin(None, {"sites": [SiteLimits(site, 2) for site in SITES]})
     crawl.share()
     return crawl
 
@@ -85,7 +85,7 @@ def test_site_that_is_to_be_given_up_does_not_wait_for_its_trial(crawl):
 
 def test_site_that_is_given_up_is_forgotten(begin):
     policy, settings = Noting(), {"WORKER_DEADLINE_SECONDS": 30.0}
-    mission = {"sites": [SiteLimits(site) for site in SITES[:2]], "can_be_shared": True}
+    mission = {"sites": [SiteLimits(site) for site in SITES[:2]]}
     one = begin(policy, mission, **settings)
     for _ in SITES[:2]:
         read(one, one.lease())
@@ -108,7 +108,7 @@ def sources(begin):
     """A crawl of two sources with three sites each."""
     leaders = {site: SITES[number // 3 * 3] for number, site in enumerate(SITES)}
     sites = [SiteLimits(site) for site in SITES]
-    crawl = begin(None, {"sites": sites, "can_be_shared": True, "leader_of": leaders.get})
+    crawl = begin(None, {"sites": sites, "leader_of": leaders.get})
     crawl.share()
     return crawl
 
@@ -161,7 +161,7 @@ def test_new_site_of_a_source_that_is_not_held_is_not_opened(sources):
 
 def test_source_that_is_given_up_while_it_is_read_is_not_opened(sources, monkeypatch):
     held, row = sources.crawl.session.claims, new_site(sources, sources.crawl.sites.rows[0].id)
-    monkeypatch.setattr(CrawlPolicy, "load_sites", lambda self, rows: held._claimed.clear())
+    monkeypatch.setattr(Run, "load_sites", lambda self, rows: held._claimed.clear())
     held._add_claimed([row])
     asyncio.run(held.open())
     assert row.id not in {one.id for one in sources.crawl.sites.rows}

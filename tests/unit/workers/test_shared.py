@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.run import Run
 from crawlers.crawl.worker import ROUND_S
 from crawlers.items import SiteLimits
 from crawlers.store import worker_rows
@@ -17,13 +17,13 @@ from tests.support.opened_crawl import rounds, target
 SITES = [f"http://s{number}.test" for number in range(4)]
 
 
-class Mail(CrawlPolicy):
+class Mail(Run):
     """Notes the URLs of the messages that it gets at a time; takes up those that do not end in 0."""
 
     def __init__(self):
         self.got = []
 
-    async def receive(self, messages, run, now):
+    async def receive(self, messages, now):
         self.got.append([one.url for one in messages])
         return [one for one in messages if not one.url.endswith("0")]
 
@@ -37,7 +37,7 @@ def mail():
 def begun(begin, mail):
     """Begins a worker of a crawl of all sites, which can find further ones."""
     sites = [SiteLimits(site) for site in SITES]
-    return lambda: begin(mail, {"sites": sites, "can_be_shared": True, "scope": Scope("test", SITES)})
+    return lambda: begin(mail, {"sites": sites, "scope": Scope("test", SITES)})
 
 
 def said(crawl):
@@ -124,7 +124,7 @@ def shared_crawl(begin):
     """Shares a crawl with some *others* that do nothing."""
 
     def share(others=0, **mission):
-        crawl = begin(None, {"sites": [SiteLimits(site) for site in SITES], "can_be_shared": True, **mission})
+        crawl = begin(None, {"sites": [SiteLimits(site) for site in SITES], **mission})
         claims = crawl.share()
         claims.last = claims.last._replace(others=others, granted=1)
         return crawl, claims
@@ -176,7 +176,7 @@ def test_worker_asks_less_often_after_each_round_that_grants_nothing(shared_craw
 
 
 def test_pulls_of_others_are_read_once(begin):
-    mission = {"sites": [SiteLimits(site) for site in SITES], "can_be_shared": True, "page_budget": 100}
+    mission = {"sites": [SiteLimits(site) for site in SITES], "page_budget": 100}
     one = begin(None, mission)
     two = begin(None, mission)
     rounds(one, two)
@@ -188,7 +188,7 @@ def test_pulls_of_others_are_read_once(begin):
 
 
 def test_claimed_sites_were_asked_by_the_clock_of_the_worker(begin, monkeypatch):
-    mission = {"sites": [SiteLimits(site) for site in SITES], "can_be_shared": True}
+    mission = {"sites": [SiteLimits(site) for site in SITES]}
     one = begin(None, mission)
     two = begin(None, mission)
     monkeypatch.setattr(worker_rows, "server_time", lambda connection: two.now - 100.0)

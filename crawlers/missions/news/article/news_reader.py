@@ -1,21 +1,20 @@
 """Reads the responses of a news crawl: feeds, sitemaps, and pages that may be articles.
 
-The slow part, which depends on the bytes of a response only, runs in another process (*run*).
+The slow part, which depends on the bytes of a response only, runs in another process (*pool*).
 """
 
 from __future__ import annotations
 
 from asyncio import sleep
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlers.items import ExternalLink, Page, State, Target
 from crawlers.missions.news.article.article_evidence import DATED, IN_FEED, SURE, evidence, is_list, log_odds
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.feeds.feed_registry import feeds_of
 from crawlers.missions.news.news_items import DUPLICATE, FEED, SITEMAP, Announced, CopyReason, News, news_of
-from crawlers.pages.response import LARGE_BYTES, page_of
+from crawlers.pages.response import page_of
 from crawlers.reasons import Reason
 from crawlers.sites.feed_reader import looks_like_feed, read_feed
 from crawlers.urls.domains import rule_domain
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from crawlers.missions.news.news_items import Article, DocumentFingerprint
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.pages.html import ParsedPage
+    from crawlers.pages.pool import ExtractionPool
     from crawlers.pages.response import ResponseReader, WebResponse
     from crawlers.sites.feed_items import FeedContent
 
@@ -39,7 +39,7 @@ _NOT_AN_ANNOUNCER = {FEED: Reason.NOT_A_FEED, SITEMAP: Reason.NOT_A_SITEMAP}
 
 
 class NewsReader:
-    """Reads responses with the *reader*, whose `analysis` must be that of this object.
+    """Reads responses with the *reader*, and analyses pages.
 
     *content_rules* are the selectors of domains, see `content_rules`. *copy_of* returns the document that
     was made of the same bytes as a page, if there is one; then no article is extracted. *in_thread* calls a function in
@@ -48,19 +48,19 @@ class NewsReader:
 
     def __init__(
         self,
-        reader: Callable[[NewsReader], ResponseReader],
+        reader: ResponseReader,
         classifier: UrlClassifier,
         content_rules: Mapping[str, Mapping[str, str]],
-        run: Callable[..., Awaitable[Any]],
+        pool: ExtractionPool,
         copy_of: Callable[[Page], Awaitable[CopyReason | None]],
         in_thread: Callable[[Callable[[], Page]], Awaitable[Page]],
     ) -> None:
         self._in_thread = in_thread
         self._classifier = classifier
         self._content_rules = content_rules
-        self._run = run
+        self.pool = pool
         self._copy_of = copy_of
-        self._reader = reader(self)
+        self._reader = replace(reader, analysis=self.analysis)
 
     async def read(
         self,
@@ -76,10 +76,8 @@ class NewsReader:
         is_list = kind == SITEMAP or response.url.partition("?")[0].endswith((".txt", ".txt.gz"))
         if response.status == 200 and looks_like_feed(response.body, response.content_type, is_list):
             return await self._feed(response, page_id, level, now)
-        if len(response.body) < LARGE_BYTES:
-            page = self._reader.read(response, page_id, level, now)
-        else:
-            page = await self._in_thread(partial(self._reader.for_thread().read, response, page_id, level, now))
+        found = self._reader.read_or_wait(response, page_id, level, now, self._in_thread)
+        page = found if isinstance(found, Page) else await found
         news = replace(news_of(page) or News(), kind=kind)
         site = self._reader.site(page.url)
         if not self._reader.holds(site):
@@ -128,7 +126,7 @@ class NewsReader:
     async def _article(self, news: News, response: WebResponse, site: str, support: float, now: float) -> News:
         """Return *news* with the extracted article, or the reason why there is none."""
         rules = dict(self._content_rules.get(rule_domain(site), {}))
-        found = await self._run(site, article_of, response.body, response.url, response.content_type, rules, now)
+        found = await self.pool.run(site, article_of, response.body, response.url, response.content_type, rules, now)
         if isinstance(found, str):
             return replace(news, reason=found)
         article, fingerprint = found
@@ -141,7 +139,7 @@ class NewsReader:
 
     async def _feed(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
         here = self._reader.site(response.url)
-        content: FeedContent | str = await self._run(
+        content: FeedContent | str = await self.pool.run(
             here, read_feed, response.body, response.url, response.content_type, now
         )
         body_hash = content_hash(response.body)

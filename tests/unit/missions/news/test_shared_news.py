@@ -2,22 +2,24 @@
 
 import asyncio
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import Engine, event
 
+from crawlers.inputs.page_settings import response_reader
 from crawlers.items import Page, SiteLimits, State
 from crawlers.missions.news import ARTICLES
-from crawlers.missions.news.dedup.document_copies import DocumentKeys
 from crawlers.missions.news.feeds.sources import Source, SourceLeaders
 from crawlers.missions.news.news_items import FEED, PAGE, Announced, News
-from crawlers.missions.news.news_opening import known_feeds, open_news_policy
+from crawlers.missions.news.news_opening import known_feeds, open_news
 from crawlers.missions.news.news_settings import news_options
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.stored.iterations import stored_iterations
 from crawlers.missions.news.urls.rule_learner import LEARNT, UrlRule
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.addresses import SiteAddresses
 from crawlers.urls.scope import Scope
 from tests.support.news_run import in_process
 from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, rounds, target
@@ -32,23 +34,20 @@ class NewsWorker(OpenedCrawl):
 
     def __init__(self, url, sources=SOURCES, **settings):
         scope = Scope.of_hosts([source.domain for source in sources], [source.limits.site for source in sources])
-        options = news_options(quick_settings(url, **settings))
-
-        def policy(session):
-            self.keys = DocumentKeys(session.database, session.writer)
-            self.policy = open_news_policy(session, self.keys, sources, scope, options, in_process)
-            return self.policy
-
+        values = quick_settings(url, **settings)
+        pool = SimpleNamespace(run=in_process, run_patiently=in_process)
+        run = partial(open_news, sources, news_options(values), pool)
         mission = {
             "sites": [source.limits for source in sources],
             "roots": tuple(known_feeds(sources)),
             "scope": scope,
+            "reader": response_reader(values, SiteAddresses(), scope),
             "gives": {ARTICLES: True},
             "start_slot": BEFORE_ARTICLES,
-            "can_be_shared": True,
             "leader_of": SourceLeaders(sources).of,
         }
-        super().__init__(url, policy, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, **settings})
+        super().__init__(url, run, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, **settings})
+        self.mission = self.crawl.mission
 
     @property
     def sites(self):
@@ -65,10 +64,10 @@ class NewsWorker(OpenedCrawl):
             *(lease.id, lease.url, lease.level, State.DONE, 200),
             links=[one for one in targets if one[0].site == site],
             cross_site_links=[one for one in targets if one[0].site != site],
-            facts=news or News(self.policy.kind(lease)),
+            facts=news or News(self.mission.kind(lease)),
             content_hash=f"{lease.id} {self.now}".encode(),
         )
-        asyncio.run(self.policy.prepare(lease, page, self.crawl.session.reader.run))
+        asyncio.run(self.mission.prepare(lease, page))
         self.crawl.recording.record(page)
         self.crawl.session.writer.flush()
 
@@ -88,7 +87,7 @@ class NewsWorker(OpenedCrawl):
 
 @pytest.fixture
 def begun(begin):
-    return partial(begin, kind=lambda url, policy, mission, **settings: NewsWorker(url, **settings))
+    return partial(begin, kind=lambda url, run, mission, **settings: NewsWorker(url, **settings))
 
 
 def shared(one, two):
@@ -143,8 +142,8 @@ def test_announced_article_of_another_source_is_queued_by_its_worker(begun):
     second.round()
     assert second.slot(f"{B}/story") == (FRESH, NOW - 60.0)
     lease = second.due()[f"{B}/story"]
-    assert second.policy.is_announced(lease)
-    assert second.policy.is_in_feed(lease)
+    assert second.mission.is_announced(lease)
+    assert second.mission.is_in_feed(lease)
     assert second.rows("SELECT count(*) FROM message") == [(0,)]
     assert len(second.rows("SELECT * FROM feed_item")) == 1
 
@@ -157,12 +156,12 @@ def test_page_that_was_read_before_a_feed_of_another_worker_announced_it_is_read
     rounds(first, second, number=1)
     again = second.due()[f"{B}/story"]
     assert again.is_revisit
-    assert second.policy.is_announced(again)
+    assert second.mission.is_announced(again)
 
 
 def test_links_to_sources_of_others_get_the_slots_of_their_rules(begun):
     first, second = shared(begun(), begun())
-    second.policy.classifier.replace("b.test", [UrlRule(r"/news/.*", 1.0, LEARNT)])
+    second.mission.classifier.replace("b.test", [UrlRule(r"/news/.*", 1.0, LEARNT)])
     first.read(first.due()[f"{A}/"], f"{B}/news/1", f"{B}/about")
     second.round()
     assert second.slot(f"{B}/news/1")[0] == FIT
@@ -174,7 +173,7 @@ def test_all_feeds_that_a_page_of_another_worker_names_are_those_of_its_source(b
     feeds = [f"{B}/feed-{number}" for number in range(3)]
     first.read(first.due()[f"{A}/"], *feeds, news=News(PAGE, feeds=[target(url) for url in feeds]))
     second.round()
-    assert second.policy._feeds._named == {target(url).key: A for url in feeds}
+    assert second.mission._feeds._named == {target(url).key: A for url in feeds}
 
 
 def test_polls_and_rules_move_with_their_source(begun):
@@ -190,12 +189,12 @@ def test_polls_and_rules_move_with_their_source(begun):
     two = begun()
     first, second = shared(one, two)
     came, site = (two, A) if two.sites == {A} else (two, B)
-    assert came.policy.classifier.weight(site, f"{site}/7") == 1.0
-    assert came.policy._polls.kind(next(iter(before))) or site == B
+    assert came.mission.classifier.weight(site, f"{site}/7") == 1.0
+    assert came.mission._polls.kind(next(iter(before))) or site == B
     first.now = second.now = NOW + 7 * 3600.0
     due = {*first.due(), *second.due()}
     assert {f"{A}/feed", f"{A}/", f"{B}/"} <= due
-    assert len(first.policy._polls) + len(second.policy._polls) == 3
+    assert len(first.mission._polls) + len(second.mission._polls) == 3
 
 
 def test_downloads_of_all_workers_are_counted_in_one_iteration(begun):

@@ -5,7 +5,7 @@ from math import log, sqrt
 import pytest
 
 from crawlers.items import LinkPlace
-from crawlers.missions.topic.topic_policy import PageAnalyzer
+from crawlers.missions.topic.topic_run import PageAnalyzer
 from crawlers.missions.topic.vectors import Terms, Topic
 from crawlers.pages.response import ResponseReader, WebResponse
 from crawlers.urls.link_resolver import LinkResolver

@@ -58,9 +58,7 @@ def read(pool):
     scope = Scope("paper.example", [SITE])
     classifier = UrlClassifier(RULES, learns=False, fit_factor=10.0, else_factor=0.01)
 
-    def reader(news):
-        types = frozenset({"text/html"})
-        return ResponseReader(LinkResolver(), frozenset({"a"}), types, scope=scope, analysis=news.analysis)
+    reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}), scope=scope)
 
     async def in_thread(function):
         pool.calls.append((SITE, "thread"))
@@ -72,7 +70,7 @@ def read(pool):
         async def copy_of(page):
             return copy
 
-        news = NewsReader(reader, classifier, {"paper.example": rules or {}}, pool.run, copy_of, in_thread)
+        news = NewsReader(reader, classifier, {"paper.example": rules or {}}, pool, copy_of, in_thread)
         response = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
         return asyncio.run(news.read(response, 7, level, kind, is_announced, is_announced, NOW))
 

@@ -12,7 +12,7 @@ from crawlers.missions.news.plan.next_visits import MAX_REPEATS, REPEAT_VISIT_S
 from crawlers.missions.news.urls import rejudging
 from crawlers.missions.news.urls.rule_learner import HAND, UrlRule
 from crawlers.reasons import Reason
-from tests.support.news_run import NOW, SITE, at_once, target
+from tests.support.news_run import NOW, SITE, target
 
 RULE = UrlRule("/a[0-9]+", 1.0, HAND)
 HOUR = 3600.0
@@ -98,14 +98,14 @@ def test_page_that_was_in_flight_when_its_rule_was_learnt_is_read_again(runs):
     crawl = runs()
     crawl.end(crawl.leases()["/"], "/a1")
     lease = crawl.leases()["/a1"]
-    crawl.policy.classifier.replace("one.test", [RULE])
+    crawl.mission.classifier.replace("one.test", [RULE])
     crawl.end(lease)
     assert again(crawl, NOW + HOUR) == {"/a1"}
 
 
 def judging_of(crawl):
     """Return the pages that are judged again; those of the site are to be judged."""
-    judging = crawl.policy._requeue.rejudging
+    judging = crawl.mission._requeue.rejudging
     assert judging.begin(crawl.site_id, SITE)
     return judging
 
@@ -124,7 +124,7 @@ def test_batch_that_was_read_for_earlier_rules_is_not_taken_for_one_of_the_prese
     judging.keep(looked_up(judging))
     earlier = looked_up(judging)
     assert [page.url for page in earlier.pages] == [crawl.url("/a3"), crawl.url("/a4")]
-    crawl.policy.classifier.replace("one.test", [UrlRule("/[ab][0-9]+", 1.0, HAND)])
+    crawl.mission.classifier.replace("one.test", [UrlRule("/[ab][0-9]+", 1.0, HAND)])
     judging.begin(crawl.site_id, SITE)
     judging.keep(earlier)
     assert [page.url for page in looked_up(judging).pages] == [crawl.url("/b1"), crawl.url("/b2")]
@@ -148,16 +148,16 @@ def test_pages_are_judged_once_by_the_same_rules(runs):
     judging.keep(found)
     assert list(judging.step(None, NOW)) == [crawl.site_id]
     assert not judging.begin(crawl.site_id, SITE)
-    crawl.policy.classifier.replace("one.test", [UrlRule("/[ab][0-9]+", 1.0, HAND)])
+    crawl.mission.classifier.replace("one.test", [UrlRule("/[ab][0-9]+", 1.0, HAND)])
     assert judging.begin(crawl.site_id, SITE)
 
 
 def test_pages_are_judged_again_although_nothing_is_in_flight(runs):
     read(runs(), "/a1", "/b1")
     crawl = runs(RULE)
-    assert crawl.policy.has_more
-    asyncio.run(crawl.policy.divide_work(0, at_once, NOW))
-    assert not crawl.policy.has_more
+    assert crawl.mission.has_more
+    asyncio.run(crawl.mission.step(0, NOW))
+    assert not crawl.mission.has_more
     assert crawl.leases()["/a1"].is_revisit
 
 
@@ -165,19 +165,19 @@ def test_pages_beyond_the_share_wait_for_downloads_of_their_site(runs):
     read(runs(), "/a1", "/a2", "/b1")
     crawl = runs(RULE)
     crawl.frontier.add([Candidate(crawl.site_id, target("/c1"))], NOW)
-    assert crawl.policy.is_queueing, "pages are not judged yet"
-    asyncio.run(crawl.policy.divide_work(0, at_once, NOW))
-    assert (crawl.policy.has_more, crawl.policy.is_queueing) == (True, False), "/a2 is beyond the share"
+    assert crawl.mission.is_queueing, "pages are not judged yet"
+    asyncio.run(crawl.mission.step(0, NOW))
+    assert (crawl.mission.has_more, crawl.mission.is_queueing) == (True, False), "/a2 is beyond the share"
     for lease in crawl.leases().values():
         crawl.end(lease, now=NOW, news=News(fits=True), reason=Reason.LIST_OF_LINKS)
-    assert (crawl.policy.has_more, crawl.policy.is_queueing) == (False, False), "nothing else waited in the end"
+    assert (crawl.mission.has_more, crawl.mission.is_queueing) == (False, False), "nothing else waited in the end"
     assert "/a2" in crawl.leases()
 
 
 def test_second_visit_that_fails_is_repeated_a_few_times(runs):
     read(runs(), "/a1")
     crawl, at = runs(RULE), NOW
-    asyncio.run(crawl.policy.divide_work(0, at_once, at))
+    asyncio.run(crawl.mission.step(0, at))
     for _ in range(MAX_REPEATS + 1):
         crawl.end(crawl.leases(at)["/a1"], now=at, state=State.FAILED, status=0, reason="timeout")
         assert "/a1" not in crawl.leases(at)

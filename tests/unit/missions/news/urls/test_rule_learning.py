@@ -9,7 +9,7 @@ from crawlers.items import Page, State
 from crawlers.missions.news.news_items import News
 from crawlers.missions.news.urls.rule_learner import LEARNT, learn_rules
 from crawlers.missions.news.urls.stored_rules import rules_by_domain
-from tests.support.news_run import NOW, SITE, at_once
+from tests.support.news_run import NOW, SITE
 
 
 def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
@@ -19,8 +19,8 @@ def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
     leases = crawl.leases()
     for number, path in enumerate(path for pair in zip(news, others, strict=True) for path in pair):
         crawl.end(leases[path], news=News(odds=3.0 if path in news else -3.0))
-        assert crawl.policy.classifier.has_rules(SITE) == (number >= 29)  # with the home page, there are 30 labels
-        assert crawl.policy.has_more or number < 28
+        assert crawl.mission.classifier.has_rules(SITE) == (number >= 29)  # with the home page, there are 30 labels
+        assert crawl.mission.has_more or number < 28
         if number == 30:
             break
     crawl.writer.flush()
@@ -38,13 +38,13 @@ def taught(crawl, numbers):
     """Give the classifier labels, two for each number."""
     for number in numbers:
         for path, odds in ((f"/b/{number}", 3.0), (f"/tag/{number}", -3.0)):
-            crawl.policy.classifier.label(SITE, SITE + path, odds)
+            crawl.mission.classifier.label(SITE, SITE + path, odds)
 
 
 def ended_label(crawl, lease):
     """Let a page end that is a label; return it."""
     page = Page(lease.id, lease.url, 1, State.DONE, 200, facts=News(odds=-3.0), content_hash=lease.url.encode())
-    crawl.frontier.acknowledge(lease, crawl.policy.decide(lease, page, NOW), NOW)
+    crawl.frontier.acknowledge(lease, crawl.mission.decide(lease, page, NOW), NOW)
     return page
 
 
@@ -64,7 +64,7 @@ def test_rules_of_more_labels_are_never_replaced_by_those_of_fewer(runs):
             taught(crawl, numbers)
             ended_label(crawl, lease)
             page = Page(other.id, other.url, 1, State.DONE)
-            running.append(asyncio.create_task(crawl.policy.prepare(other, page, at_once)))
+            running.append(asyncio.create_task(crawl.mission.prepare(other, page)))
             await asyncio.sleep(0)
         while open_calls := [(task, result) for task, result in calls if not result.done()]:
             task, result = open_calls[-1]
@@ -101,9 +101,9 @@ def test_rules_that_could_not_be_learnt_are_learnt_after_the_next_label_and_no_p
     assert [record.getMessage() for record in warnings if "rules" in record.getMessage()] == [
         f"one.test: its URL rules can't be learnt: learning {reason}; it is tried again with its next labels"
     ]
-    assert not crawl.policy.classifier.has_rules(SITE)
+    assert not crawl.mission.classifier.has_rules(SITE)
     crawl.end(leases[2])
-    assert crawl.policy.classifier.has_rules(SITE)
+    assert crawl.mission.classifier.has_rules(SITE)
 
 
 def test_learning_that_is_cancelled_is_begun_again(runs):
@@ -115,16 +115,16 @@ def test_learning_that_is_cancelled_is_begun_again(runs):
     ended_label(crawl, one)
 
     async def cancel():
-        preparing = asyncio.create_task(crawl.policy.prepare(two, Page(two.id, two.url, 1, State.DONE), at_once))
+        preparing = asyncio.create_task(crawl.mission.prepare(two, Page(two.id, two.url, 1, State.DONE)))
         await asyncio.sleep(0)
-        assert crawl.policy.classifier.learning
+        assert crawl.mission.classifier.learning
         preparing.cancel()
         await asyncio.gather(preparing, return_exceptions=True)
 
     asyncio.run(cancel())
-    assert not crawl.policy.classifier.learning
+    assert not crawl.mission.classifier.learning
     ended_label(crawl, three)
-    assert crawl.policy.classifier.is_due(SITE)
+    assert crawl.mission.classifier.is_due(SITE)
 
 
 def test_exception_while_rules_are_learnt_is_logged_with_its_traceback_once_for_each_domain(runs, caplog):

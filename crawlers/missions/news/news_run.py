@@ -1,4 +1,4 @@
-"""The decisions of a news crawl about a page: the queue slots of its links, its next visit, and its document."""
+"""A news crawl at work: the queue slots of the links of a page, its next visit, and its document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from asyncio import sleep
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.run import Run
 from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from crawlers.frontier.link_messages import Details
     from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
+    from crawlers.missions.news.article.news_reader import NewsReader
     from crawlers.missions.news.articles import ArticlePolicy, StoredArticle
     from crawlers.missions.news.feeds.announcements import StoredItems
     from crawlers.missions.news.news_sites import NewsParts, NewsSites
     from crawlers.missions.news.stored.iterations import Iterations
     from crawlers.missions.news.urls.requeue import LookUpResult
-    from crawlers.missions.news.urls.rule_learning import Call
-    from crawlers.store.reader_threads import Run
+    from crawlers.pages.response import WebResponse
+    from crawlers.store.reader_threads import InThread
     from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.scope import Scope
@@ -50,10 +51,10 @@ SHARE_S = 10.0  # between two looks at the number of polls of all workers
 STEPS = 10  # of judging pages again in a second in which nothing is in flight
 
 
-class NewsPolicy(CrawlPolicy):
+class NewsRun(Run):
     """Coordinates rules, polls, feeds, announcements and documents.
 
-    An article is fetched once more after *recheck_s* seconds; 0: never. *call* runs a function in another process.
+    An article is fetched once more after *recheck_s* seconds; 0: never.
     """
 
     def __init__(
@@ -63,9 +64,12 @@ class NewsPolicy(CrawlPolicy):
         iterations: Iterations,
         sites: NewsSites,
         scope: Scope,
+        reader: NewsReader,
+        *,
         recheck_s: float,
-        call: Call,
+        in_thread: InThread,
     ) -> None:
+        super().__init__(None, in_thread)
         self._frontier = parts.frontier
         self.classifier = parts.classifier
         self._requeue = parts.requeue
@@ -76,10 +80,14 @@ class NewsPolicy(CrawlPolicy):
         self._iterations = iterations
         self._sites = sites
         self._scope = scope
-        self._learning = RuleLearning(parts, call)
+        self._news_reader = reader
+        self._learning = RuleLearning(parts, reader.pool.run_patiently)
         self._visits = NextVisits(parts, recheck_s)
         self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
         self._share_at = 0.0
+
+    async def close(self) -> None:
+        await self._news_reader.pool.close()
 
     # Sites, and other workers -------------------------------------------------------------------------
 
@@ -89,16 +97,16 @@ class NewsPolicy(CrawlPolicy):
     def close_sites(self, site_ids: Collection[int]) -> None:
         self._sites.close(site_ids)
 
-    async def divide_work(self, others: int, run: Run, now: float) -> None:
+    async def step(self, others: int, now: float) -> None:
         """Take a part of the polls per second: that of the own polls in those of all workers."""
         if not others:
             self._polls.plan.set_share(1.0)
             self._share_at = 0.0
         elif now >= self._share_at:
             self._share_at = now + SHARE_S
-            polls = await run(self._sites.count_polls)
+            polls = await self._in_thread(self._sites.count_polls)
             self._polls.plan.set_share(min(1.0, max(1, len(self._polls)) / max(1, polls)))
-        await self._judge_again(run, now)
+        await self._judge_again(now)
 
     @property
     def has_more(self) -> bool:
@@ -108,7 +116,7 @@ class NewsPolicy(CrawlPolicy):
     def is_queueing(self) -> bool:
         return self._requeue.is_queueing or self._learning.has_more
 
-    async def _judge_again(self, run: Run, now: float) -> None:
+    async def _judge_again(self, now: float) -> None:
         """Requeue and judge pages while none is in flight whose end would do that."""
         if not self._frontier.leases:
             await self._learning.run()
@@ -118,7 +126,7 @@ class NewsPolicy(CrawlPolicy):
             read, found = self._requeue.look_up(), None
             if read is not None:
                 try:
-                    found = await run(read)
+                    found = await self._in_thread(read)
                 finally:
                     self._requeue.keep(found)
             changes = ChangeSet()
@@ -126,7 +134,7 @@ class NewsPolicy(CrawlPolicy):
             self._frontier.add((), now, changes)
             await sleep(0)  # others may run
 
-    async def receive(self, messages: Sequence[Message], run: Run, now: float) -> Sequence[Message]:
+    async def receive(self, messages: Sequence[Message], now: float) -> Sequence[Message]:
         """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
         links = [_link(one) for one in messages]
         items = [Announced(link.target, link.slot.value, "") for link in links if link.slot and link.is_announced]
@@ -141,7 +149,7 @@ class NewsPolicy(CrawlPolicy):
                 self._sites.names({source_id for source_id, _ in feeds}),
             )
 
-        stored, holders, names = await run(read)
+        stored, holders, names = await self._in_thread(read)
         if earlier is not None:
             self.articles.keep_holders(earlier, holders)
         for source_id, key in feeds:
@@ -187,7 +195,13 @@ class NewsPolicy(CrawlPolicy):
             return True  # fetched once more for that
         return self._announcements.led_to(lease)
 
-    async def prepare(self, lease: Lease, page: Page, run: Run) -> None:
+    async def read(self, response: WebResponse, lease: Lease, now: float) -> Page:
+        announced, in_feed = self.is_announced(lease), self.is_in_feed(lease)
+        page = await self._news_reader.read(response, lease.id, lease.level, self.kind(lease), announced, in_feed, now)
+        await self.prepare(lease, page)
+        return page
+
+    async def prepare(self, lease: Lease, page: Page) -> None:
         """Look up in the store what `decide` will need for *page*; without it `decide` waits for the store itself.
 
         Rules that earlier pages made due are learnt first.
@@ -207,7 +221,7 @@ class NewsPolicy(CrawlPolicy):
 
         pages = None
         try:
-            self._stored[lease.id], holders, pages = await run(read)
+            self._stored[lease.id], holders, pages = await self._in_thread(read)
         except StoreError:
             return  # `decide` meets it again, and ends the crawl
         finally:

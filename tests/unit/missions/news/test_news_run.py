@@ -8,7 +8,7 @@ from crawlers.missions.news.dedup.document_fingerprints import document_fingerpr
 from crawlers.missions.news.feeds import feed_registry
 from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES, USUAL_PLACES
 from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, Article, News
-from crawlers.missions.news.news_policy import MAX_SITEMAPS
+from crawlers.missions.news.news_run import MAX_SITEMAPS
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.missions.news.stored.news_tables import FeedItemRow
 from crawlers.ranking.page_scores import OTHER
@@ -23,13 +23,13 @@ def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(run
     assert crawl.slot("/a1") == (FIT, 1.0)
     lease = crawl.lease()
     assert lease.url == crawl.url("/feed")
-    assert not crawl.policy.is_announced(lease)
+    assert not crawl.mission.is_announced(lease)
     crawl.end(lease, "/a1", "/y", news=feed("/a1", "/y"))
     assert crawl.slot("/a1") == (FRESH, NOW)
     assert crawl.slot("/y") == (FRESH, NOW - 60.0)
     announced = crawl.lease()
-    assert crawl.policy.is_announced(announced)
-    assert crawl.policy.is_in_feed(announced)
+    assert crawl.mission.is_announced(announced)
+    assert crawl.mission.is_in_feed(announced)
     assert crawl.poll("/feed") == (FEED, 0, 2)
 
 
@@ -80,7 +80,7 @@ def test_given_feed_that_fails_at_first_is_a_feed_and_a_home_page_is_none(runs, 
 def test_given_feed_that_is_none_is_forbidden_or_moved_says_so(runs, caplog):
     crawl = runs(roots=("/rss", "/closed", "/old"))
     leases = crawl.leases()
-    assert {crawl.policy.kind(lease) for path, lease in leases.items() if path != "/"} == {FEED}
+    assert {crawl.mission.kind(lease) for path, lease in leases.items() if path != "/"} == {FEED}
     crawl.end(leases["/rss"], news=News(FEED, problem="not_a_feed"))
     crawl.end(leases["/closed"], state=State.REJECTED, reason="robots_disallows")
     crawl.end(leases["/old"], state=State.MOVED, status=301, moved_to=target("/new"))
@@ -151,7 +151,7 @@ def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
     crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
     again = runs(removed=("/feed", "/rss", "/atom"))
     due = again.leases(NOW + 9 * HOUR)
-    skipped = {path for path, lease in due.items() if again.policy.reason_to_skip(lease) == Reason.FEED_REMOVED}
+    skipped = {path for path, lease in due.items() if again.mission.reason_to_skip(lease) == Reason.FEED_REMOVED}
     assert skipped == {"/feed", "/rss"}
     for path in ("/feed", "/rss"):
         again.end(due[path], state=State.REJECTED, status=0, reason=Reason.FEED_REMOVED, now=NOW + 9 * HOUR)
@@ -164,7 +164,7 @@ def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
 def test_sitemaps_of_robots_txt_are_those_of_the_crawl_s_sites_that_nobody_removed(runs):
     crawl = runs(removed=("/gone.xml",))
     names = [f"{SITE}/map.xml", f"{SITE}/gone.xml", f"{OUT}/map.xml"]
-    assert crawl.policy.found_by_robots(names) == [f"{SITE}/map.xml"]
+    assert crawl.mission.found_by_robots(names) == [f"{SITE}/map.xml"]
 
 
 def read_article(crawl, path, canonical="", words=("word",), end=""):
@@ -213,9 +213,9 @@ def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(run
         shown = news[4:] if path == "/tag/fire" else ()
         crawl.end(leases[path], *shown, now=NOW + number, news=News(odds=3.0 if path in news else -3.0))
     new = ("/x/8badf00d17ac0de", "/b/17", "/tag/wind")
-    slots = [crawl.policy.classifier.slot(SITE, SITE + path) for path in new]
+    slots = [crawl.mission.classifier.slot(SITE, SITE + path) for path in new]
     assert [slot.queue for slot in slots] == [FIT, OTHER, LISTS]
     crawl.writer.flush()  # all pages are stored, and the process is killed
     again = runs(learns=True)
-    assert [again.policy.classifier.slot(SITE, SITE + path) for path in new] == slots
-    assert again.policy.classifier.fingerprint(SITE) == crawl.policy.classifier.fingerprint(SITE)
+    assert [again.mission.classifier.slot(SITE, SITE + path) for path in new] == slots
+    assert again.mission.classifier.fingerprint(SITE) == crawl.mission.classifier.fingerprint(SITE)
