@@ -22,17 +22,14 @@ from scrapy.utils.project import get_project_settings
 
 from crawlers import __version__, commands
 from crawlers.errors import without_passwords
+from crawlers.mission import missions
 
 HELP = """\
 crawlers MISSION [SITES or FILE] [options]      crawls, or resumes an unfinished crawl
 crawlers COMMAND [arguments] [options]          reads the results
 
 Missions:
-  crawlers sitegraph example.org                a graph of the pages and links of a site
-  crawlers extlinks hosts.txt -s PAGE_BUDGET=2000   as many links to other sites as 2,000 pages can give
-  crawlers broad hosts.txt -s SCOPE=all -s PAGE_BUDGET=20000   the most important pages
-  crawlers topic topic.yaml                     the pages about a topic
-  crawlers news sources.yaml                    articles as they appear
+{missions}
 
 Commands: graph, report (pages, links), explain URL, web (all of it in a browser), workers, sites (manages seeds),
   lab (compares rules), and those of Scrapy, such as shell.
@@ -42,7 +39,6 @@ crawl.sqlite, result/, logs/. Options: -s NAME=VALUE (a setting, such as -s MAX_
 -a NAME=VALUE, -O pages.csv, -L WARNING. All options of one mission or command: crawlers graph --help
 Where the documentation says scrapy graph or scrapy crawl, type crawlers graph or crawlers crawl.
 """
-MISSIONS = ("sitegraph", "extlinks", "broad", "topic", "news")
 SETTINGS = "crawlers.settings"
 
 
@@ -56,12 +52,14 @@ def run(arguments: list[str]) -> int:
     os.environ["SCRAPY_SETTINGS_MODULE"] = SETTINGS  # whatever scrapy.cfg is in the folder or above it
     name, *rest = arguments or ["--help"]
     if name in ("-h", "--help", "help"):
-        print(f"crawlers {__version__} crawls web sites, and gives graphs of their pages and links.\n\n{HELP}", end="")
+        print(
+            f"crawlers {__version__} crawls web sites, and gives graphs of their pages and links.\n\n{_help()}", end=""
+        )
         return 0
     if name in ("-V", "--version"):
         print(f"crawlers {__version__} (Scrapy {scrapy_version}, Python {platform.python_version()})")
         return 0
-    is_mission = name in MISSIONS
+    is_mission = name in missions()
     module = _module("crawl" if is_mission else name)
     if module is None:
         print(without_passwords(f"Error: {_unknown(name)}"), file=sys.stderr)
@@ -72,6 +70,11 @@ def run(arguments: list[str]) -> int:
     sys.argv = ["crawlers", *(["crawl"] if is_mission else []), name, *rest]
     cmdline.execute()
     return 0
+
+
+def _help() -> str:
+    typed = {f"crawlers {one.name} {one.file} {one.further}": one.about for one in missions().values()}
+    return HELP.format(missions="\n".join(f"  {command:<44}  {about}" for command, about in typed.items()))
 
 
 def _module(name: str) -> str | None:
@@ -85,7 +88,7 @@ def _module(name: str) -> str | None:
 def _unknown(name: str) -> str:
     if name.startswith("-"):
         return f"{name} comes after a mission or command: crawlers sitegraph example.org {name} …"
-    known = [*MISSIONS, *(module.name for module in iter_modules(commands.__path__))]
+    known = [*missions(), *(module.name for module in iter_modules(commands.__path__))]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     if near:
         return f"there is no command {name}; did you mean crawlers {near[0]}?"

@@ -151,7 +151,7 @@ def _readable(link: ExternalLink, count: int) -> dict[str, Any]:
 
 
 class QueueSlot(NamedTuple):
-    """The place of a waiting URL, under an order with several queues per site (see missions.news.plan.news_scores)."""
+    """The place of a waiting URL, under an order with several queues per site."""
 
     queue: int
     value: float  # orders the URLs of the queue

@@ -1,7 +1,7 @@
 """What a mission declares: light, because commands, forms and messages read it of all missions.
 
-A mission is a package in `crawlers.missions`, whose `__init__` has its `MISSION`. The rest is named, and imported when
-it is used.
+A mission of the project is a package in `crawlers.missions`, whose `__init__` has its `MISSION`; that of a user is a
+module that calls `add`. Their parts are named, and imported when they are used.
 """
 
 from __future__ import annotations
@@ -10,63 +10,107 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules, resolve_name
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+Part = Literal[
+    "tables",  # modules with its tables
+    "reports",  # modules with reports that its crawls list
+    "pictures",  # modules with pictures
+    "panel",  # modules with pages of the panel
+    "summary",  # a function of a crawl, see `crawl_summary`
+    "results",  # a function of store and crawl: how much was found, for the live display
+    "history",  # a function of a page, see `url_history`
+    "scores",  # likewise, see `score_history`
+    "links",  # a function of a connection and a crawl: what it knew of links at first; None: as others
+    "guesses",  # paths that are requested although no site names them
+    "actions",  # of `scrapy sites`: `Action` by name
+    "sources",  # a function of settings and a file that adds the sites of sources.yaml to the store
+    "source_results",  # a function of settings that prints what was found of these, for `list --sources`
+    "search",  # a module that finds what was stored by its words, see `commands.explain`
+    "words",  # further texts of the panel: words that its tables have
+    "local_files",  # a function of a text of its input: the files that it names
+]
 
 
 class OwnOrder(NamedTuple):
     """An order of pages that a mission adds; all missions can use it that give what it needs."""
 
     needs: str  # in words
-    function: str  # "module:name" in the package of the mission; it takes the settings, and what the order needs
+    function: str  # named like a part; it takes the settings, and what the order needs
 
 
 @dataclass(frozen=True, slots=True)
 class Mission:
-    """The declarations of the mission *name*, which the command *start* begins."""
+    """The declarations of the mission *name*."""
 
     name: str
-    start: str
+    about: str = ""  # what its crawls find
+    argument: str = "hosts"  # of -a: its input
+    file: str = "hosts.txt"  # the usual name of that
+    further: str = ""  # what people type besides
+    reads_store: bool = False  # without input it crawls the sites of the store
+    place: int = 99  # among the missions, in lists
+    stays_within_sites: bool = False  # no link leads to a page of another site of the crawl
     gives: frozenset[str] = frozenset()  # what orders may need, in words
     orders: Mapping[str, OwnOrder] = field(default_factory=dict)
     instead: Mapping[str, str] = field(default_factory=dict)  # what to do instead of using an order, by its name
     #: What is recorded like a setting and can't change, and the function that says how two values of it differ.
     fixed: Mapping[str, str] = field(default_factory=dict)
-    schema: str = ""  # the module with its tables
-    reports: Sequence[str] = ()  # modules with reports
-    pictures: Sequence[str] = ()  # modules with pictures
-    summary: str = ""  # a function of a crawl, see `crawl_summary`
-    results: str = ""  # a function of store and crawl: how much was found, for the live display
-    history: str = ""  # a function of a page, see `url_history`
-    scores: str = ""  # likewise, see `score_history`
-    links: str = ""  # a function of a connection and a crawl: what it knew of links at first; None: as others
-    guesses: str = ""  # paths that are requested although no site names them
-    panel: Sequence[str] = ()  # modules with pages of the panel
-    actions: str = ""  # of `scrapy sites`: `Action` by name
-    sources: str = ""  # a function of settings and a file that adds the sites of sources.yaml to the store
-    source_results: str = ""  # a function of settings that prints what was found of these, for `list --sources`
-    search: str = ""  # a function that finds what was stored by its words, see `commands.explain`
-    lab: str = ""  # its module in `crawlers.lab`, with a part of the laboratory of this name
-    words: str = ""  # further texts of the panel: words that its tables have
-    local_files: str = ""  # a function of a text of its input: the files that it names
     after: str = ""  # what the summary of a crawl proposes at the end; {graph} stands for that command
     tables: Sequence[str] = ()  # result tables that are usual
     joined: Sequence[str] = ()  # those of them that are one for all sites
+    reports: Sequence[str] = ()  # reports of the core that only crawls of such missions list
+    #: Metrics with a label: name, text, label, and the stats by the values of that.
+    counters: Sequence[tuple[str, str, str, Mapping[str, str]]] = ()
+    parts: Mapping[Part, str] = field(default_factory=dict)  # "module" or "module:name", several with blanks between
+    package: str = ""  # of the modules; "": crawlers.missions.NAME
 
-    def part(self, name: str) -> Any:
-        """Return the part "module:name", or module, of the mission, which is imported now."""
-        return resolve_name(f"crawlers.missions.{self.name}.{name}")
+    @property
+    def start(self) -> str:
+        """The command that begins a crawl."""
+        return f"scrapy crawl {self.name} -a {self.argument}={self.file}"
+
+    def resolve(self, path: str) -> Any:
+        """Return a module or function that the mission names, which is imported now."""
+        return resolve_name(f"{self.package or f'crawlers.missions.{self.name}'}.{path}")
+
+    def all_parts(self, kind: Part) -> list[Any]:
+        """Return the parts of a kind."""
+        return [self.resolve(path) for path in self.parts.get(kind, "").split()]
+
+    def part(self, kind: Part) -> Any:
+        """Return the only part of a kind; None if there is none."""
+        return next(iter(self.all_parts(kind)), None)
+
+
+_ADDED: dict[str, Mission] = {}
+
+
+def add(mission: Mission) -> None:
+    """Let the program know a mission of the user."""
+    _ADDED[mission.name] = mission
 
 
 @cache
+def _installed() -> list[Mission]:
+    found = iter_modules(import_module("crawlers.missions").__path__)
+    return [import_module(f"crawlers.missions.{one.name}").MISSION for one in found]
+
+
 def missions() -> Mapping[str, Mission]:
-    """Return the missions that are installed, by name."""
-    names = sorted(found.name for found in iter_modules(import_module("crawlers.missions").__path__))
-    return {name: import_module(f"crawlers.missions.{name}").MISSION for name in names}
+    """Return the missions that are installed or were added, by name."""
+    known = sorted([*_installed(), *_ADDED.values()], key=lambda one: (one.place, one.name))
+    return {one.name: one for one in known}
+
+
+def parts_of_all(kind: Part) -> list[Any]:
+    """Return the parts of a kind of all missions."""
+    return [part for mission in missions().values() for part in mission.all_parts(kind)]
 
 
 def mission_named(name: str) -> Mission:
     """Return the mission of that name; one without declarations if it is that of a foreign spider, or was removed."""
-    return missions().get(name) or Mission(name, "")
+    return missions().get(name) or Mission(name)

@@ -22,7 +22,7 @@ from crawlers.items import State
 from crawlers.lab import PARTS
 from crawlers.options import SETTINGS
 from crawlers.reasons import Reason
-from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.reports.catalogue.registry import REPORTS, missions_of
 from crawlers.store.reading.url_counts import kind_of
 from crawlers.store.schema import metadata
 from crawlers.store.schema.rows import ABOUT, MEANINGS
@@ -149,7 +149,8 @@ def reports_page() -> str:
     parts = [details("reports")[""]]
     for name, one in REPORTS.items():
         rows = ((f"`{column.name}`", column.kind.value, _about(column)) for column in one.columns)
-        missions = f" For crawls of {', '.join(sorted(one.missions))}." if one.missions else ""
+        of_missions = ", ".join(missions_of(one))
+        missions = f" For crawls of {of_missions}." if of_missions else ""
         filters = ", ".join(f"`--{filter_}`" for filter_ in sorted(one.filters))
         columns = table(("column", "type", "meaning"), rows)
         parts += [f"## {name}", f"{one.about}{missions}", columns, f"Filters: {filters}."]

@@ -73,11 +73,11 @@ class Command(StoreCommand):
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         from crawlers.cli.sites.site_parts import seed_named
-        from crawlers.mission import missions
+        from crawlers.mission import parts_of_all
         from crawlers.reports.histories.history import when
 
         most = whole_number("--limit", opts.limit, 1)
-        searches = [mission.part(mission.search) for mission in missions().values() if mission.search]
+        searches = parts_of_all("search")
         if not searches:
             raise ConfigError("No mission that is installed stores documents; give a URL instead")
         (documents,) = searches

@@ -26,6 +26,7 @@ from prometheus_client.registry import Collector
 from crawlers import __version__
 from crawlers.errors import StoreError
 from crawlers.items import State
+from crawlers.mission import missions
 from crawlers.reasons import ErrorClass
 from crawlers.store.reading.queries import oldest_waiting
 from crawlers.store.worker_rows import Wait
@@ -50,7 +51,6 @@ COUNTERS = (  # their stats and texts
     ("crawlers_requests_total", "downloader/request_count", "Requests, those for robots.txt included."),
     ("crawlers_reward_total", "harvest/reward", "Rewards of pages, by REWARD; 0 if the mission counts none."),
 )
-DOCUMENTS = {"new": "news/documents", "changed": "news/changed", "duplicate": "news/duplicates"}  # stats by outcome
 
 LOOK_S = 1.0  # between two readings of the numbers that are at hand
 SUM_S = 10.0  # between two counts of the pages of all sites
@@ -164,11 +164,10 @@ class CrawlMetrics(Collector):
                 {kind: stats.get(f"errors/{kind}", 0) for kind in ErrorClass},
                 "reason",
             ),
-            Measurement(
-                "crawlers_documents_total",
-                "Articles of a news crawl.",
-                {outcome: stats.get(stat, 0) for outcome, stat in DOCUMENTS.items()},
-                "outcome",
+            *(
+                Measurement(name, text, {value: stats.get(stat, 0) for value, stat in found.items()}, label)
+                for mission in missions().values()
+                for name, text, label, found in mission.counters
             ),
             *(Measurement(name, text, {"": stats.get(stat, 0)}) for name, stat, text in COUNTERS),
             Measurement(

@@ -9,7 +9,6 @@ from crawlers.frontier.values import Decision
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
-    from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
     from crawlers.pages.response import ResponseReader, WebResponse
@@ -96,8 +95,3 @@ class Run:
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         """Return the decision about *page*, in whatever state, with which its lease will end."""
         return Decision(page)
-
-
-def open_run(session: CrawlSession) -> Run:
-    """Return the run of a mission that decides nothing."""
-    return Run(session.spec.reader, session.reader.run)

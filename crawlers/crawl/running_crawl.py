@@ -113,8 +113,8 @@ class Crawl:
         logs = log_paths(settings)
         stored = StoredSelection(self._url_filter.reason_against, selection, options)
         session = self.session = CrawlSession(settings, spec, control, clock, self._reason_against, stored, origin)
-        # A crawl that ends early does so when nothing waits but polls that are due after this time.
-        self._ends_after = session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
+        # A crawl that ends early does so when nothing waits but revisits that are due after this time.
+        self._ends_after = session.row.run_started_at if spec.ends_early else None
         with ExitStack() as on_error:
             on_error.callback(session.close_all)
             on_error.callback(self._never_began)
@@ -235,11 +235,11 @@ class Crawl:
         )  # many sites take longer than a worker may be silent, so rounds go on meanwhile
 
     def _is_idle(self) -> bool:
-        return self._rests or not self.frontier.is_waiting or self._has_only_later_polls
+        return self._rests or not self.frontier.is_waiting or self._has_only_later_revisits
 
     @property
-    def _has_only_later_polls(self) -> bool:
-        """Whether the crawl ends early, and only polls are left that became due since it began."""
+    def _has_only_later_revisits(self) -> bool:
+        """Whether the crawl ends early, and only revisits are left that became due since it began."""
         if self._ends_after is None or not self.session.claims.are_all_open or self.mission.has_more:
             return False
         return self.frontier.only_revisits(self._ends_after)
@@ -257,7 +257,7 @@ class Crawl:
             if self._last.is_over:  # then the elected worker goes on alone
                 return self._last.is_elected and self.session.leaves_levels_too_deep
             return not self._last.is_budget_exhausted
-        if self._has_only_later_polls:
+        if self._has_only_later_revisits:
             return False
         return self.frontier.has_pending or not self.session.claims.are_all_open
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawlers.crawl.run import open_run
+from crawlers.crawl.run import Run
 from crawlers.errors import ConfigError
 from crawlers.inputs.page_settings import response_reader
 from crawlers.inputs.setting_readers import needs_of
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from crawlers.bandits.site_rules import SiteRule
-    from crawlers.crawl.run import Run
-    from crawlers.crawl.session import CrawlSession
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import QueueSlot, SiteLimits
     from crawlers.pages.response import ResponseReader
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.scope import Scope
+
+
+def open_run(session: Any) -> Run:
+    """Return the run of a mission that decides nothing."""
+    return Run(session.spec.reader, session.reader.run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class CrawlSpec:
     leader_of: Callable[[str], str | None] = lambda site: None  # returns the name of the site that leads its source
     addresses: SiteAddresses = field(default_factory=SiteAddresses)  # filled by the crawl, as it opens its sites
     reader: ResponseReader | None = None
-    open: Callable[[CrawlSession], Run] = open_run  # when the store is open; raises `ConfigError`
+    open: Callable[[Any], Run] = open_run  # with the `CrawlSession` of the open store; raises `ConfigError`
     gives: Mapping[str, Any] = field(default_factory=dict)  # what orders may need, by the words for it
     start_slot: QueueSlot | None = None  # of the start URLs and roots, under an order with slots
     has_rewards: bool = False  # of pages, from which the site rule learns
@@ -46,6 +49,7 @@ class CrawlSpec:
     named: Sequence[str] = ()  # further URLs that the user gave, and that are no sites or roots
     page_budget: int = 0
     revisits: bool = False  # whether an order may fetch pages again
+    ends_early: bool = False  # when nothing waits but revisits that became due since it began
     reads_sitemaps: bool = False  # to compare them with the pages of its sites
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawlers.mission import missions
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAME = "crawlers"  # see `crawlers.__main__`
-_MISSION = re.compile(r"\bscrapy crawl (\w+) -a (?:hosts|sources|topic)=")
 _COMMAND = re.compile(
     r"\bscrapy (crawl\b ?|(?=(?:graph|report|explain|web|sites|workers|lab|shell|fetch|parse|view|check|bench)\b))"
 )
@@ -30,7 +31,9 @@ def suggested(message: str) -> str:
     """
     if program() != NAME:
         return message
-    return _COMMAND.sub(f"{NAME} ", _MISSION.sub(rf"{NAME} \1 ", message))
+    for mission in missions().values():
+        message = message.replace(f"scrapy crawl {mission.name} -a {mission.argument}=", f"{NAME} {mission.name} ")
+    return _COMMAND.sub(f"{NAME} ", message)
 
 
 class CrawlCommand(NamedTuple):

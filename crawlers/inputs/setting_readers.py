@@ -167,7 +167,7 @@ def chosen_order(
     name = settings.get("ORDER")
     if name not in ORDERS:
         mission, order = own_orders()[name]
-        made: PageOrder = mission.part(order.function)(settings, gives[order.needs])
+        made: PageOrder = mission.resolve(order.function)(settings, gives[order.needs])
         return made
     options = OrderOptions(
         virtual_share=settings.getfloat("AOPIC_VIRTUAL_SHARE"),

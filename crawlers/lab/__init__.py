@@ -7,6 +7,7 @@ replays of rules, orders and strategies on stored ones.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from crawlers.lab import learn, replay, report, simulate
@@ -22,5 +23,5 @@ PARTS: dict[str, LabPart] = {
     "replay": replay,
     "report": report,
     "learn": learn,
-    **{mission.lab: import_module(f"crawlers.lab.{mission.lab}") for mission in missions().values() if mission.lab},
+    **{name: import_module(f"crawlers.lab.{name}") for name in missions() if find_spec(f"crawlers.lab.{name}")},
 }

@@ -33,7 +33,6 @@ MAX_SITES = 5  # lines; all others share one
 MAX_REASONS = 4
 MAX_PROBLEMS = 3  # of sites
 MAX_CUTS = 3  # parts of sites
-MAX_PAGES = 3  # of a topic
 SITE_CHARS = 40
 REASON_CHARS = 100
 _ENDING = re.compile(r"(\.(?:nodes|edges|pages|broken-links|redirects|external-links))?\.\w+$")
@@ -63,8 +62,7 @@ def crawl_summary(
     visit to a page that is known leaves no trace in it. Raises `StoreError`.
     """
     results = crawl_results(database, crawl.id, guesses_of(crawl.mission))
-    declared = mission_named(crawl.mission)
-    summarise = declared.part(declared.summary) if declared.summary else pages_summary
+    summarise = mission_named(crawl.mission).part("summary") or pages_summary
     mission: MissionSummary = summarise(database, crawl, results, began_at)
     if results.end.state == "finished":
         ending = "is finished"

@@ -151,8 +151,8 @@ class LiveDisplay:
         try:
             crawl = crawl_overview(database, self._crawl_id)
             sites = progress(database, crawl.id, crawl.mission)
-            mission = mission_named(crawl.mission)
-            results = mission.part(mission.results)(database, crawl.id) if mission.results else ""
+            found = mission_named(crawl.mission).part("results")
+            results = found(database, crawl.id) if found is not None else ""
         except CrawlersError:
             return  # the crawl finds the store broken as well, and reports that
         width, height = self._terminal.console.size

@@ -94,11 +94,10 @@ def seed_lines(database: Database) -> list[SeedLine]:
     listed = select(seed, *PROBLEM, site.c.crawl_id, site.c.id.label("site_id"))
     statement = listed.select_from(seed.outerjoin(site, site.c.id == _latest_id)).order_by(seed.c.id)
     latest = select(func.max(site.c.id)).group_by(site.c.site)
-    is_news = crawl.c.mission == "news"
     counts: dict[int, UrlCounts] = {}
     with database.read() as connection:
-        for mission, is_mission in (("news", is_news), ("", ~is_news)):
-            of_crawls = site.c.crawl_id.in_(select(crawl.c.id).where(is_mission))
+        for mission in connection.scalars(select(crawl.c.mission).distinct()).all():
+            of_crawls = site.c.crawl_id.in_(select(crawl.c.id).where(crawl.c.mission == mission))
             of_sites = select(site.c.id).where(site.c.id.in_(latest), of_crawls)
             counts |= url_counts(connection, page.c.site_id.in_(of_sites), guesses_of(mission))
         rewards = select(pull.c.site_id, func.sum(pull.c.reward)).where(pull.c.site_id.in_(latest))

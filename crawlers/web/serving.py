@@ -19,7 +19,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from crawlers.errors import ConfigError, CrawlersError
-from crawlers.mission import missions
+from crawlers.mission import parts_of_all
 from crawlers.web import pages
 from crawlers.web.cached_results import CachedResults
 from crawlers.web.guard import Access, Guard
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 SUBJECTS = [import_module(f"{pages.__name__}.{module.name}") for module in iter_modules(pages.__path__)]
-SUBJECTS += [mission.part(name) for mission in missions().values() for name in mission.panel]
+SUBJECTS += parts_of_all("panel")
 ROUTES = [route for subject in SUBJECTS for route in subject.ROUTES]
 SMALLEST_COMPRESSED = 1000  # bytes
 

@@ -22,6 +22,8 @@ from starlette.responses import HTMLResponse
 from crawlers.errors import CrawlersError, StoreError
 from crawlers.files.csv_tables import clean, utc
 from crawlers.inputs.program import suggested
+from crawlers.mission import mission_named
+from crawlers.reports.catalogue.registry import reports_about
 from crawlers.reports.catalogue.report import NUMERIC, Kind
 from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, because
 from crawlers.web.panel import panel_of, session_of
@@ -233,4 +235,5 @@ def _environment(language: str) -> jinja2.Environment:
     environment.filters.update(number=number, size=size, moment=moment, second=second, cell=cell, sentence=sentence)
     environment.filters.update(utc=utc, translated=say)  # for variables: what _() returns is not escaped
     environment.globals.update(Kind=Kind, NUMERIC=NUMERIC, suggested=suggested)
+    environment.globals.update(mission_named=mission_named, reports_about=reports_about)
     return environment

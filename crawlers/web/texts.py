@@ -15,7 +15,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from crawlers.graphs.graph_map import MEANINGS
-from crawlers.mission import missions
+from crawlers.mission import missions, parts_of_all
 from crawlers.options import OFFERED
 from crawlers.reasons import Reason
 from crawlers.reports.catalogue.conditions import FILTERS
@@ -28,7 +28,6 @@ from crawlers.reports.seed_overview import SEEDS, SeedState
 from crawlers.store.worker_rows import ACTIVE, LEFT, LOST, Wait
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
-from crawlers.web.pages.start_pages import MISSIONS
 from crawlers.web.templating import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
 from crawlers.workers.worker_table import SITES, WORKERS
 
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 KINDS = (
     *("feed", "sitemap", "sitemap index", "news sitemap", "read", "not read", "store"),
     *("nav", "header", "footer", "main", "aside", "internal", "bad"),
-    *(word for mission in missions().values() if mission.words for word in mission.part(mission.words)),
+    *(word for words in parts_of_all("words") for word in words),
 )
 
 Text = str | tuple[str, ...]  # for one and for any other number
@@ -91,7 +90,7 @@ def _names() -> Iterator[str]:
         for columns in (WORKERS, SEEDS, SITES, NODE_COLUMNS, *compare_pages.COLUMNS.values())
         for column in columns
     )
-    yield from (mission.about for mission in MISSIONS.values())
+    yield from (mission.about for mission in missions().values())
     for setting in OFFERED.values():
         yield from (setting.group, setting.help)
 

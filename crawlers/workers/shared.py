@@ -60,7 +60,7 @@ class Shared:
     """The claims of one of several workers; those of a lone one become these as they are.
 
     *is_idle* says whether this worker has nothing to fetch. A crawl that *ends_after* a time, in seconds since 1970,
-    does not wait for polls that are due later.
+    does not wait for revisits that are due later.
     """
 
     is_shared = True

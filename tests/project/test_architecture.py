@@ -57,7 +57,16 @@ def test_files_of_the_package_are_read_as_resources():
     assert found == [], "use importlib.resources.files(__package__)"
 
 
-SHARED_NAMES = {"__init__", "__main__", "news", "report", "topic", "web", "workers"}  # their packages qualify them
+SHARED_NAMES = {
+    "__init__",
+    "__main__",
+    "news",
+    "options",
+    "report",
+    "topic",
+    "web",
+    "workers",
+}  # their packages qualify them
 
 
 def test_module_names_are_unique():

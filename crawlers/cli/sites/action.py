@@ -6,7 +6,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.mission import missions
+from crawlers.mission import parts_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,5 +56,5 @@ OWN = {
 @cache
 def actions() -> Mapping[str, Action]:
     """Return all actions by name, with those that missions add."""
-    added = [mission.part(mission.actions) for mission in missions().values() if mission.actions]
+    added = parts_of_all("actions")
     return {name: action for some in (OWN, *added) for name, action in some.items()}

@@ -11,7 +11,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file, replacing
 from crawlers.files.text_file import read_text
 from crawlers.inputs.program import program
-from crawlers.mission import missions
+from crawlers.mission import parts_of_all
 from crawlers.options.kinds import CSV_TABLE
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
@@ -42,9 +42,8 @@ def add(settings: BaseSettings, urls: list[str], opts: argparse.Namespace) -> No
 def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None:
     """Print the seeds with the results of their last crawls; or the news sources."""
     if opts.sources:
-        for mission in missions().values():
-            if mission.source_results:
-                mission.part(mission.source_results)(settings)
+        for show_sources in parts_of_all("source_results"):
+            show_sources(settings)
         return
     with opened(settings) as database:
         seeds = seed_lines(database)
@@ -84,9 +83,8 @@ def disable(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) ->
 def import_file(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> None:
     """Create or update the seeds of a table, a hosts file or a sources file."""
     if Path(files[0]).suffix.lower() in SOURCES:
-        for mission in missions().values():
-            if mission.sources:
-                mission.part(mission.sources)(settings, files[0])
+        for import_sources in parts_of_all("sources"):
+            import_sources(settings, files[0])
         return
     changes = parse_seeds(read_text(files[0], MAX_BYTES, "split it into several files"), files[0])
     with opened(settings, create=True) as database:

@@ -3,5 +3,10 @@
 from crawlers.mission import Mission
 
 MISSION = Mission(
-    "broad", "scrapy crawl broad -a hosts=hosts.txt", after="To list the most important pages: {graph} --top 100"
+    "broad",
+    "the most important pages of many sites, again and again",
+    further="-s SCOPE=all -s PAGE_BUDGET=20000",
+    place=3,
+    after="To list the most important pages: {graph} --top 100",
+    reports=("important-pages",),
 )

@@ -5,10 +5,14 @@ from crawlers.ranking.page_orders import REWARDS
 
 MISSION = Mission(
     "extlinks",
-    "scrapy crawl extlinks",
+    "as many links to other sites as a budget of pages can give",
+    further="-s PAGE_BUDGET=2000",
+    reads_store=True,
+    place=2,
+    stays_within_sites=True,
     gives=frozenset({REWARDS}),
-    summary="link_summary:links_summary",
     after="To see which site links to which: {graph} --level site",
     tables=("external-links",),
     joined=("external-links",),
+    parts={"summary": "link_summary:links_summary"},
 )

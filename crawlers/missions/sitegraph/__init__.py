@@ -4,7 +4,10 @@ from crawlers.mission import Mission
 
 MISSION = Mission(
     "sitegraph",
-    "scrapy crawl sitegraph -a hosts=hosts.txt",
+    "all pages of the sites, and the graph of their links",
+    place=1,
+    stays_within_sites=True,
     after="For other formats of the graph: {graph} --format csv --format graphml",
     tables=("pages", "broken-links", "redirects", "external-links"),
+    reports=("sitemaps", "in-sitemap-only", "sitemap-errors", "not-in-sitemap"),
 )

@@ -1,6 +1,6 @@
 """Topic crawls: the topic and its terms, the relevance of pages, scores by anchor text and distance, TimelyRank.
 
-Begin with `topic_policy`; `topic_file` reads topic.yaml, `vectors` compares texts with a topic, `topic_scores` is the
+Begin with `topic_run`; `topic_file` reads topic.yaml, `vectors` compares texts with a topic, `topic_scores` is the
 order of the pages that wait.
 """
 
@@ -9,17 +9,21 @@ from crawlers.mission import Mission, OwnOrder
 TOPIC = "a topic"
 MISSION = Mission(
     "topic",
-    "scrapy crawl topic -a topic=topic.yaml",
+    "the pages about a topic",
+    argument="topic",
+    file="topic.yaml",
+    place=5,
     gives=frozenset({TOPIC}),
     orders={"topic": OwnOrder(TOPIC, "topic_orders:topic")},
     instead={"learnt": "write strategy: learnt in its file"},
     fixed={"TOPIC": "topic_file:topic_change"},
-    schema="topic_tables",
-    lab="topic",
-    local_files="topic_file:local_files",
-    reports=("topic_report",),
-    pictures=("topic_pictures",),
-    summary="topic_summary:topic_summary",
-    scores="relevance_parts:relevance_parts",
-    links="relevance_parts:links_at_first",
+    parts={
+        "tables": "topic_tables",
+        "local_files": "topic_file:local_files",
+        "reports": "topic_report",
+        "pictures": "topic_pictures",
+        "summary": "topic_summary:topic_summary",
+        "scores": "relevance_parts:relevance_parts",
+        "links": "relevance_parts:links_at_first",
+    },
 )

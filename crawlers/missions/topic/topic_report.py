@@ -10,7 +10,7 @@ from sqlalchemy import select, true
 
 from crawlers.missions.topic.topic_tables import relevance, topic_page
 from crawlers.missions.topic.vectors import distance_relevance
-from crawlers.reports.catalogue.conditions import TOPIC, Filters, is_wanted_site, of_page
+from crawlers.reports.catalogue.conditions import Filters, is_wanted_site, of_page
 from crawlers.reports.catalogue.index_walk import PLACES, in_order, place_of, value_steps
 from crawlers.reports.catalogue.page_reports import LEVEL, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import Column, Group, Kind, Report, Row, Step, rows_of
@@ -48,7 +48,6 @@ class TopicPages(Report):
         Column("read_at", "Read", Kind.TIME, page.c.fetched_at),
     )
     conditions = of_page("text", "level")
-    missions = TOPIC
     cursor_kinds = PLACES
     order = "-similarity"
     empty = "A topic crawl compares each page that it reads with its topic; this one has not read any yet."

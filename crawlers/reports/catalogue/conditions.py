@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from crawlers.items import State
 
 Condition = Callable[[Any], ColumnElement[bool]]  # of the value of a filter
-NEWS, TOPIC, BROAD = frozenset({"news"}), frozenset({"topic"}), frozenset({"broad"})
 MAX_CHARS = 200
 _HALF = re.compile("[\ud800-\udfff]")  # of a character
 MAX_LEVEL = 1_000_000

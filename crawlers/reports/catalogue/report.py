@@ -127,7 +127,7 @@ class Report(ABC):
     scope: ClassVar[frozenset[str]] = frozenset({"site"})  # further filters that it obeys
     cursor_kinds: ClassVar[Kinds] = (int,)  # kinds of the numbers of its cursors
     link_kind: ClassVar[str] = ""  # external, internal or bad: of its rows, links that may be deleted
-    missions: ClassVar[frozenset[str]] = frozenset()  # whose crawls it is about; empty: all of them
+    has_tab: ClassVar[bool] = False  # in the panel, beside that of the pages
     most: ClassVar[int] = MOST_ROWS  # of its rows that are computed or sorted together
     order: ClassVar[str] = ""  # the column by which its rows come, as in `sorted_by`; "": none
     empty: ClassVar[str] = "This crawl has nothing of this kind yet."  # what is said if it has no rows, without filters

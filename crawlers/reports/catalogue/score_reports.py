@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import select
 
 from crawlers.items import LinkPlace
-from crawlers.mission import missions
+from crawlers.mission import parts_of_all
 from crawlers.ranking.link_features import FEATURES, NONE, feature_id, link_feature_names
 from crawlers.ranking.link_prior import prior_of
 from crawlers.ranking.link_values import LinkValues, features_of
-from crawlers.reports.catalogue.conditions import BROAD, by_code_points, is_wanted_site, of_page
+from crawlers.reports.catalogue.conditions import by_code_points, is_wanted_site, of_page
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind
 from crawlers.store.reading.importance import totals_of, weights_of_crawl
@@ -62,9 +62,7 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
     pages: dict[int, int] = {}
     found: dict[int, float] = {}
     with database.read() as connection:
-        of_mission = (
-            mission.part(mission.links)(connection, crawl_id) for mission in missions().values() if mission.links
-        )
+        of_mission = (links(connection, crawl_id) for links in parts_of_all("links"))
         values = next(filter(None, of_mission), None) or values_at_first(connection, crawl_id)
         for reward, text, of, url, title, level in connection.execute(rows):
             if text is None:
@@ -123,7 +121,6 @@ class ImportantPages(ComputedReport):
         SITE,
     )
     conditions = of_page("text", "level", "status")
-    missions = BROAD
     most = 10_000  # whoever wants more reads all pages
     empty = (
         "Crawls with ORDER=aopic or ORDER=opic measure the importance of the pages that they read, as broad ones do."

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.index_walk import Part
     from crawlers.reports.catalogue.report import Cells
 
-MISSIONS = frozenset({"sitegraph"})  # the one that reads sitemaps
 _STATES = {SitemapState.WAITING: "waiting", SitemapState.READ: "read", SitemapState.UNREAD: "not read"}
 _index = sitemap.alias()
 _first = page.alias()  # a page that represents another one
@@ -83,7 +82,6 @@ class Sitemaps(KeyedReport):
         "status": equal(sitemap.c.status),
     }
     cursor_kinds = (int, int, int)  # site, number, key
-    missions = MISSIONS
     empty = _EMPTY
 
     key = (sitemap.c.number, sitemap.c.key)
@@ -105,7 +103,6 @@ class _ListedUrls(KeyedReport):
     group = Group.SITEMAPS
     conditions: ClassVar = {"text": in_text(sitemap_url.c.url)}
     cursor_kinds = (int, int)  # site, key
-    missions = MISSIONS
     empty = _NOTHING_TO_COMPARE
 
     where: ClassVar[ColumnElement[bool]]
@@ -177,7 +174,6 @@ class NotInSitemap(LinkedPages):
     conditions = of_page("text")
     scope = frozenset({"site", "level"})
     states = (State.DONE,)
-    missions = MISSIONS
     empty = _NOTHING_TO_COMPARE
     where = (
         exists().where(sitemap.c.site_id == page.c.site_id, _IS_READ, sitemap.c.urls > 0),

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from crawlers.items import State
-from crawlers.mission import missions
+from crawlers.mission import parts_of_all
 from crawlers.ranking.link_features import FEATURES
 from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, features_of
 from crawlers.ranking.page_scores import REVISIT
@@ -57,8 +57,8 @@ def score_facts(
     row = connection.execute(select(importance).where(importance.c.page_id == page_id)).one_or_none()
     if row is not None:
         return facts_about(Topic.SCORE, _importance(connection, crawl_id, row))
-    for mission in missions().values():
-        if mission.scores and (lines := mission.part(mission.scores)(connection, crawl_id, page_id, is_over)):
+    for scores in parts_of_all("scores"):
+        if lines := scores(connection, crawl_id, page_id, is_over):
             return facts_about(Topic.SCORE, lines)
     features = link_features_of(connection, page_id)
     if features is None:

@@ -190,9 +190,8 @@ class _PageHistory:
         if self._state is State.WAITING:
             facts += waiting_facts(connection, self._crawl.id, row, self._site, self._now, scored=self._has_scores())
         facts += [*scored, *self._found(), *self._judged()]
-        mission = mission_named(self._crawl.mission)
-        if mission.history:
-            facts += mission.part(mission.history)(connection, self._crawl.id, row)
+        if (of_mission := mission_named(self._crawl.mission).part("history")) is not None:
+            facts += of_mission(connection, self._crawl.id, row)
         facts += change_events(connection, row.id)
         facts += kept_facts(connection, self._crawl, self._site, row)
         facts += decision_events(connection, self._crawl.id, row, self._rules, is_over)

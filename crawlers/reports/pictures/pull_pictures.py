@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import case, func, select
 
 from crawlers.bandits.pull_trace import trace
+from crawlers.mission import mission_named
+from crawlers.ranking.page_orders import REWARDS
 from crawlers.reports.catalogue.conditions import Filters, is_wanted_site
 from crawlers.reports.catalogue.report import Kind
 from crawlers.reports.histories.history import N_, Count, said
@@ -121,7 +123,7 @@ class LinksFound(Picture):
     axes = (PAGES_READ,)
 
     def is_stored(self, connection: Connection, wanted: PictureRequest) -> bool:
-        if wanted.crawl.mission != "extlinks":  # others have no rewards
+        if REWARDS not in mission_named(wanted.crawl.mission).gives:
             return False
         return has_pulls(connection, wanted.crawl.id)
 

@@ -208,7 +208,7 @@ def _resume(connection: Connection, crawl_id: int, command: Command) -> float | 
         if is_fixed and _meaning(setting, before) != _meaning(setting, today):
             known_by = f"{setting}={today}", f"{setting}={before}"
             if setting in mission.fixed:  # its value is long, and users do not set it
-                known_by = mission.part(mission.fixed[setting])(before, today)
+                known_by = mission.resolve(mission.fixed[setting])(before, today)
             raise ConfigError(
                 f"{known_by[0]}: the unfinished crawl {command.name} began with {known_by[1]}; give "
                 "the same, or begin another crawl: -s CRAWL=another"

@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, exists, func, select, text
 
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits, State
+from crawlers.mission import mission_named
 from crawlers.store.schema.tables import SitemapRow, crawl, link, page, site, sitemap, sitemap_url
 from crawlers.store.streaming import among
 from crawlers.urls.addresses import SiteAddresses
@@ -173,15 +174,15 @@ def robots_of(database: Database, site_id: int) -> tuple[int, str | None] | None
     return None if status is None else (status, found)
 
 
-# These missions crawl each site separately. The check avoids a search that reads the target of every link.
-_WITHIN_SITES = ("sitegraph", "extlinks")
 _MISSION = "SELECT mission FROM crawl WHERE id = :crawl"
 _CRAWL = "SELECT crawl_id FROM site WHERE id = :site"
 
 
 def has_crossings(connection: Connection, crawl_id: int) -> bool:
     """Return whether `link` may contain links between sites of the crawl."""
-    return connection.execute(text(_MISSION), {"crawl": crawl_id}).scalar() not in _WITHIN_SITES
+    mission = connection.execute(text(_MISSION), {"crawl": crawl_id}).scalar()
+    # The check avoids a search that reads the target of every link.
+    return mission is None or not mission_named(mission).stays_within_sites
 
 
 def site_has_crossings(connection: Connection, site_id: int) -> bool:

@@ -173,9 +173,8 @@ def total(counts: Iterable[UrlCounts]) -> UrlCounts:
 
 def guesses_of(mission: str) -> Sequence[str]:
     """Return the paths at which crawls of a mission look for something: it is no error of a site to have none there."""
-    declared = mission_named(mission)
-    found: Sequence[str] = declared.part(declared.guesses) if declared.guesses else ()
-    return found
+    found: Sequence[str] | None = mission_named(mission).part("guesses")
+    return found or ()
 
 
 def guesses_in(connection: Connection, crawl_id: int) -> Sequence[str]:

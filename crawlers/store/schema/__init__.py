@@ -6,12 +6,10 @@ its documentation. Whoever changes a table, or the meaning of what it holds, rai
 Other kinds of writes, for example an UPDATE of some columns, are row types declared with `rows.writes`.
 """
 
-from crawlers.mission import missions
+from crawlers.mission import parts_of_all
 from crawlers.store.schema import message_tables, score_tables
 from crawlers.store.schema.tables import metadata
 
 __all__ = ["message_tables", "metadata", "score_tables"]
 
-for mission in missions().values():
-    if mission.schema:
-        mission.part(mission.schema)
+parts_of_all("tables")

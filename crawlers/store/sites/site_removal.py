@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import delete, func, or_, select, update
 
 from crawlers.errors import ConfigError
+from crawlers.mission import mission_named
 from crawlers.store.reading.link_removal import crawls_with_workers, lock_idle_crawls, remove_rows
 from crawlers.store.schema.tables import crawl, external_link, link, metadata, page, seed, site
 from crawlers.store.sites.seeds import delete_seeds
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from crawlers.store.database import Database
 
-ACROSS_SITES = ("broad", "topic", "news")  # missions whose links may lead to pages of other sites of the crawl
 MOST_COUNTED = 100_000  # rows of a kind, before a person decides
 ROWS_AT_ONCE = 2000  # some 50 ms of a transaction
 PAUSE_S = 0.05  # between two of them: those who wait for an SQLite file look about every 0.1 s whether it is free
@@ -82,7 +82,7 @@ def remove_site(database: Database, name: str) -> None:
     with database.read() as connection:
         sites = list(connection.execute(_sites(name)).scalars())
         missions = set(connection.execute(select(crawl.c.mission).where(crawl.c.id.in_(_crawls(name)))).scalars())
-    is_linked = not missions.isdisjoint(ACROSS_SITES)
+    is_linked = not all(mission_named(mission).stays_within_sites for mission in missions)
     of_site = select(page.c.id).where(page.c.site_id.in_(sites))
     for table in metadata.sorted_tables:
         if table not in (page, site, seed) and (where := _of_site(table, sites, of_site, is_linked=is_linked)):

@@ -16,7 +16,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.text_file import decoded
 from crawlers.inputs.offered_settings import check_offered
 from crawlers.inputs.program import CrawlCommand, command_of, suggested
-from crawlers.mission import mission_named, missions
+from crawlers.mission import missions
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.sites.hosts_file import format_hosts, parse_hosts
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from crawlers.mission import Mission
     from crawlers.options.kinds import Setting
     from crawlers.store.database import Database
 
@@ -48,7 +49,7 @@ def start(request: Request, typed: StartForm | None = None, status: int = 200) -
     if typed is None and "like" in request.query_params:
         named = numbered_crawl(panel.database, number_in(request, "like"))
         form = filled(named.name, command_of(named.mission, manifest_of(panel.database, named.id)), panel.folder)
-    return render(request, "start.html", status, form=form, missions=MISSIONS, sources=(LINES, FILE, STORE))
+    return render(request, "start.html", status, form=form, missions=missions(), sources=(LINES, FILE, STORE))
 
 
 def start_crawl(request: Request, typed: FormData) -> Response:
@@ -83,36 +84,16 @@ def _form(typed: FormData) -> tuple[StartForm, dict[str, str]]:
     return StartForm(texts.get("spider", ""), texts.get("name", ""), source, text, settings), errors
 
 
-class Mission(NamedTuple):
-    """A spider that can be started here."""
+def stored_name(usual: str, content: bytes) -> str:
+    """Return the name of the file that keeps *content*: another input of a crawl of the same name has another one.
 
-    argument: str  # its input
-    about: str
-    reads_store: bool = False  # it crawls the list of sites in the store if it is given none
-
-    @property
-    def file_name(self) -> str:
-        """The name of the file of its input."""
-        return {"hosts": "hosts.txt", "topic": "topic.yaml", "sources": "sources.yaml"}[self.argument]
-
-    def stored_name(self, content: bytes) -> str:
-        """Return the name of the file that keeps *content*: another input of a crawl of the same name has another one.
-
-        >>> Mission("hosts", "").stored_name(b"a.test")
-        'hosts-52dcf5eeb77a59de.txt'
-        """
-        name = PurePath(self.file_name)
-        return f"{name.stem}-{hashlib.sha256(content).hexdigest()[:HASH_CHARS]}{name.suffix}"
+    >>> stored_name("hosts.txt", b"a.test")
+    'hosts-52dcf5eeb77a59de.txt'
+    """
+    name = PurePath(usual)
+    return f"{name.stem}-{hashlib.sha256(content).hexdigest()[:HASH_CHARS]}{name.suffix}"
 
 
-_MISSIONS = {
-    "sitegraph": Mission("hosts", "all pages of the sites, and the graph of their links"),
-    "extlinks": Mission("hosts", "as many links to other sites as a budget of pages can give", reads_store=True),
-    "broad": Mission("hosts", "the most important pages of many sites, again and again"),
-    "topic": Mission("topic", "the pages about a topic"),
-    "news": Mission("sources", "articles as they appear", reads_store=True),
-}
-MISSIONS = {name: mission for name, mission in _MISSIONS.items() if name in missions()}
 # In the open part of the form, in this order; the others are below "All settings".
 MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELAY_SECONDS", "WORKERS", OWN_FOLDER)
 
@@ -121,7 +102,7 @@ MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELA
 class StartForm:
     """What people typed, and what is wrong with it by field; the errors of no field are those of ""."""
 
-    spider: str = "sitegraph"
+    spider: str = field(default_factory=lambda: next(iter(missions())))
     name: str = ""
     source: str = LINES
     text: str = ""  # of the input file
@@ -174,9 +155,10 @@ def start_of(form: StartForm, database: Database) -> tuple[Start | None, dict[st
     and settings that are not for the panel.
     """
     errors = errors_of("\n".join(check_offered(form.settings).values()))
-    if form.spider not in MISSIONS:
-        return None, errors | {"spider": f"There is no spider {form.spider}; choose one of: {', '.join(MISSIONS)}"}
-    mission, name = MISSIONS[form.spider], form.name or form.spider
+    known = missions()
+    if form.spider not in known:
+        return None, errors | {"spider": f"There is no spider {form.spider}; choose one of: {', '.join(known)}"}
+    mission, name = known[form.spider], form.name or form.spider
     if not NAME.fullmatch(name):
         errors["name"] = "A name begins with a letter or a digit, and has . + - _ or blanks behind it, 80 at most"
     files: dict[str, bytes] = {}
@@ -190,7 +172,7 @@ def start_of(form: StartForm, database: Database) -> tuple[Start | None, dict[st
     if errors:
         return None, errors
     arguments = {
-        argument: (FOLDER / name / mission.stored_name(content)).as_posix() for argument, content in files.items()
+        argument: (FOLDER / name / stored_name(mission.file, content)).as_posix() for argument, content in files.items()
     }
     return Start(name, CrawlCommand(form.spider, arguments, form.settings), files), {}
 
@@ -205,18 +187,16 @@ def _input(form: StartForm, mission: Mission, database: Database) -> str | None:
             raise ConfigError(
                 "The list has no enabled site; add some under Sites"
                 if mission.argument == "hosts"
-                else f"{form.spider} needs a file {mission.file_name}; upload one, or write it here"
+                else f"{form.spider} needs a file {mission.file}; upload one, or write it here"
             )
         return format_hosts(seeds)
     if not form.text.strip():
-        raise ConfigError(f"Nothing is given; write {mission.file_name} here, or upload it")
+        raise ConfigError(f"Nothing is given; write {mission.file} here, or upload it")
     if len(form.text.encode()) > MAX_INPUT_BYTES:
         raise ConfigError(f"The file is larger than {MAX_INPUT_BYTES:,} bytes; import the sites under Sites instead")
     if mission.argument == "hosts":
         parse_hosts(form.text, "")
-    elif (declared := mission_named(form.spider)).local_files and (
-        local := declared.part(declared.local_files)(form.text)
-    ):
+    elif (local_files := mission.part("local_files")) is not None and (local := local_files(form.text)):
         raise ConfigError(f"The example {local[0]} is a file; name pages by their URLs")
     return form.text
 
@@ -227,7 +207,7 @@ def filled(name: str, command: CrawlCommand, folder: Path) -> StartForm:
     What it does not take over is an error, so that nobody starts another crawl than they mean.
     """
     source, text = STORE, ""
-    mission = MISSIONS.get(command.spider)
+    mission = missions().get(command.spider)
     given = command.arguments.get(mission.argument) if mission is not None else None
     if given:
         source, text = LINES, _text(given, folder)
@@ -256,9 +236,10 @@ def errors_of(message: str) -> dict[str, str]:
     """
     errors: dict[str, str] = {}
     fields = OFFERED.keys() - OUTPUTS
+    inputs = {mission.argument for mission in missions().values()}
     for line in message.splitlines():
         word = line.partition("=")[0].partition(":")[0].partition(" ")[0]
-        name = word if word in fields else "sites" if word in ("hosts", "topic", "sources") else ""
+        name = word if word in fields else "sites" if word in inputs else ""
         errors[name] = f"{errors[name]}\n{line}" if name in errors else line
     return errors
 

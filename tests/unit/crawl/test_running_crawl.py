@@ -85,7 +85,7 @@ def test_crawl_with_a_budget_waits_for_the_robots_txt_of_a_site_but_not_while_it
 @pytest.mark.parametrize("is_once", [False, True])
 def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened, policy, is_once):
     sites = {"sites": [SiteLimits(SITE), SiteLimits(OTHER, delay_s=9.0)]}
-    crawl = opened(sites, ROBOTSTXT_OBEY=True, NEWS_ONCE=is_once)
+    crawl = opened({**sites, "ends_early": is_once}, ROBOTSTXT_OBEY=True)
     first, second = crawl.robots(), crawl.robots()
     assert crawl.crawl.waits_for_robots(NOW)
     crawl.crawl.record_robots(second.site_id, 404, None)

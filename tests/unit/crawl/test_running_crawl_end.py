@@ -101,7 +101,7 @@ def test_nothing_is_pending_when_the_page_budget_is_spent(opened, links, state):
 
 @pytest.mark.parametrize("once", [False, True])
 def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy, once):
-    crawl = opened({"scope": Scope("all", [SITE]), "revisits": True}, ORDER="aopic", NEWS_ONCE=once)
+    crawl = opened({"scope": Scope("all", [SITE]), "revisits": True, "ends_early": once}, ORDER="aopic")
     policy.decides = lambda page: Decision(page, revisit_at=NOW + 3600.0)
     assert crawl.crawl.has_pending
     crawl.end(crawl.lease())

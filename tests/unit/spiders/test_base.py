@@ -9,7 +9,7 @@ import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.settings import Settings
 
-from crawlers.crawl.run import open_run
+from crawlers.crawl.spec import open_run
 from crawlers.errors import ConfigError
 from crawlers.frontier.values import Lease
 from crawlers.inputs.page_settings import link_tags

@@ -9,7 +9,7 @@ from sqlalchemy import select, true
 
 from crawlers.missions.news.reports.search import matching_among, matching_documents
 from crawlers.missions.news.stored.news_tables import document
-from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site
+from crawlers.reports.catalogue.conditions import equal, in_text, is_wanted_site
 from crawlers.reports.catalogue.index_walk import (
     FIRST_STEP,
     PLACES,
@@ -78,7 +78,7 @@ class Documents(Report):
         "language": equal(document.c.language),
     }
     scope = frozenset({"site", "words", "since", "until"})
-    missions = NEWS
+    has_tab = True
     cursor_kinds = PLACES
     order = "-found_at"
     empty = (

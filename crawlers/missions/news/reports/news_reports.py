@@ -25,7 +25,7 @@ from crawlers.missions.news.urls.rule_learner import HAND, LEARNT
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.options import SETTINGS
 from crawlers.ranking.page_scores import REVISIT
-from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, of_reason
+from crawlers.reports.catalogue.conditions import equal, in_text, is_wanted_site, of_reason
 from crawlers.reports.catalogue.index_walk import KeyedReport
 from crawlers.reports.catalogue.page_reports import SITE, STATUS, URL
 from crawlers.reports.catalogue.report import MOST, Column, ComputedReport, Group, Kind, Report, Row, Step
@@ -85,7 +85,6 @@ class Feeds(KeyedReport):
         "status": equal(page.c.status),
     }
     scope = frozenset({"site", "kind"})
-    missions = NEWS
     cursor_kinds = (int, int, int)  # site, place of the kind, page
     empty = "A news crawl looks for feeds on the pages of its sites; or add one: scrapy sites add-feed SITE URL"
 
@@ -131,7 +130,6 @@ class UrlRules(Report):
         Column("domain", "Domain"),
     )
     scope = frozenset({"site", "text"})
-    missions = NEWS
     cursor_kinds = (int, int)  # site, place of the rule
     empty = "A news crawl learns rules from 30 pages of a site on; or add one: scrapy sites add-rule SITE '/news/.+'"
 
@@ -216,7 +214,6 @@ class Alarms(ComputedReport):
         "until": lambda seconds: alarm.c.raised_at < seconds,
     }
     scope = frozenset()
-    missions = NEWS
     empty = "Nothing needs attention. A news crawl checks its sources every ten minutes."
 
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:

@@ -45,6 +45,7 @@ class NewsWorker(OpenedCrawl):
             "gives": {ARTICLES: True},
             "start_slot": BEFORE_ARTICLES,
             "leader_of": SourceLeaders(sources).of,
+            "ends_early": values.getbool("NEWS_ONCE"),
         }
         super().__init__(url, run, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, **settings})
         self.mission = self.crawl.mission

@@ -8,7 +8,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.program import CrawlCommand
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.store.sites.seeds import save_seeds
-from crawlers.web.pages.start_pages import MISSIONS
+from crawlers.web.pages.start_pages import stored_name
 from crawlers.web.starting import LocalStarter
 from tests.support.stored_crawl import HOSTILE
 from tests.unit.web.conftest import change_crawl
@@ -18,7 +18,7 @@ SITES = {"spider": "sitegraph", "source": "lines", "text": "a.test;2"}
 
 def stored_as(name, content):
     """Return where the sites of a crawl are kept."""
-    return f"logs/panel/{name}/{MISSIONS['sitegraph'].stored_name(content)}"
+    return f"logs/panel/{name}/{stored_name('hosts.txt', content)}"
 
 
 def error_at(text, field):

@@ -7,7 +7,7 @@ from crawlers.options.kinds import PARQUET, Choice, File, Number, Reach, Setting
 RESULTS = Reach.RESULTS
 
 
-NEWS = group(
+SETTINGS = group(
     "News",
     Setting("FIT_FACTOR", 1.0, Number(), RESULTS).says(
         "s_fit: factor of the score of a URL that a rule classifies as an article"
@@ -41,4 +41,3 @@ NEWS = group(
     ),
     Setting("EXTRACTION_PROCESSES", 2, Whole(least=1)).says("processes that extract articles from pages"),
 )
-GROUPS = (NEWS,)
