@@ -17,7 +17,6 @@ from crawlers.files.atomic import check_file
 from crawlers.files.text_file import shortened_list
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.program import suggested
-from crawlers.inputs.settings_file import read_settings
 from crawlers.options.kinds import LOG, PROCESS_NUMBER, PROFILE
 from crawlers.reasons import Reason, sentence
 
@@ -124,6 +123,8 @@ def _check_file(name: str, path: str | None, kind: FileKind) -> None:
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:
     """Add the settings in the file at *path*; those of the command line stay. Raises `ConfigError`."""
+    from crawlers.inputs.settings_file import read_settings  # with a parser of TOML, which few commands need
+
     found = read_settings(path, kinds_of_settings())
     if "SETTINGS_FILE" in found:
         raise ConfigError(f"{path}: SETTINGS_FILE names another file; one file can't include another, so leave it out")

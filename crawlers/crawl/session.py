@@ -159,7 +159,7 @@ class CrawlSession:
             self._has_grown = self.row.has_grown
             scores = order.scores
             self.worker = Worker(self.database, self.row, self.lock, deadline_s, clock)
-            self._check_store = StoreCheck(self.database, self._lock)
+            self._check_store = StoreCheck(self.database)
             self._writer = self.writer = Writer(
                 self.database,
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),

@@ -58,8 +58,6 @@ class Warc:
         path = settings.get("WARC_FILE")
         if not path:
             raise NotConfigured  # a plain spider with add-ons of its own has not the one that leaves this out
-        if not path:  # the add-on that leaves this extension out was replaced by one of the user
-            raise NotConfigured("WARC_FILE")
         check_warc("WARC_FILE")
         check_setting_file("WARC_FILE", path)
         about = {

@@ -35,7 +35,7 @@ _PLAIN = re.compile("(?![=+@'-])[\x20-\x7e]*")  # most texts: neither to be clea
 # which steer terminals, too (ECMA-48); and the characters of Unicode Standard Annex 9, section 2, which change the
 # direction of the text behind them.
 _CONTROLS = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+    "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
 

@@ -66,21 +66,17 @@ class WorkerLock:
     def hold(self, limit_s: float | None) -> None:
         """Let a server release the lock if it hears nothing of it for *limit_s* seconds; with None, it waits for ever.
 
-        Raises `DBAPIError` if it has done so, or is not accessible.
+        Raises `StoreError` if others no longer see the lock, and `DBAPIError` if the server is not accessible.
         """
+        if self._file is not None and not _is_at(self._path, self._file):
+            raise StoreError(
+                f"{self._path} was removed, which shows that this worker is alive, so the crawl was stopped; run the "
+                "same command again"
+            )
         if self._connection is not None:
             limit_ms = 0 if limit_s is None else min(round(1000 * limit_s), MOST_IDLE_MS)
             self._connection.execute(text(_LIMIT), {"limit_ms": str(limit_ms)})
             self._connection.commit()
-
-    def is_held(self) -> bool:
-        """Whether other processes still see the lock. Raises `DBAPIError` if the server is not accessible."""
-        if self._file is not None:
-            return _is_at(self._path, self._file)
-        if self._connection is not None:  # the lock belongs to this session
-            self._connection.execute(text("SELECT 1"))
-            self._connection.commit()
-        return True
 
     def release(self, *, is_reachable: bool = True) -> None:
         """Release the lock, if it is held; a server that is not *is_reachable* finds out by itself."""

@@ -13,25 +13,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlers.store.database import Database
-    from crawlers.store.locks import WorkerLock
 
 
 class StoreCheck:
-    """Compares the store with what it was at first. *lock* is that of this worker. Raises `StoreError`.
+    """Compares the store with what it was at first. Raises `StoreError`.
 
     The files of SQLite are compared by `stat` only. Opening and closing them would drop the locks that SQLite holds on
     them (sqlite.org/howtocorrupt.html, section 2.2).
     """
 
-    def __init__(self, database: Database, lock: WorkerLock | None = None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._lock = lock
         self._identities: dict[str, tuple[int, int]] = {}
         self._size = 0
         self()
 
     def __call__(self) -> None:
-        """Raise `StoreError` if files, tables or the lock of the store are lost. Takes less than a millisecond."""
+        """Raise `StoreError` if files or tables of the store are lost. Takes less than a millisecond."""
         path = self._database.path
         if path is not None:
             # As long as a connection is open, SQLite neither removes nor replaces any of these files.
@@ -42,10 +40,6 @@ class StoreCheck:
             missing = metadata.tables.keys() - set(inspect(connection).get_table_names())
         if missing:
             raise StoreError(self._lost(f"has no table {min(missing)} any more"))
-        with self._database.store_errors():
-            is_held = self._lock is None or self._lock.is_held()
-        if not is_held:
-            raise StoreError(self._lost("no longer shows that this worker is alive: its lock was removed"))
 
     def _compare(self, part: Path) -> None:
         try:

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, case, false, func, select, text, true, update
 
+from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
+from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.reading.importance import parts_of
+from crawlers.store.reading.run_command import ANOTHER, check_mission
 from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.score_tables import REVISITED
 from crawlers.store.schema.tables import crawl, page, site, worker
 from crawlers.store.streaming import among
-from crawlers.store.worker_rows import ACTIVE, Round, asked, check_active, ending, lock_crawl
+from crawlers.store.worker_rows import ACTIVE, Round, asked, check_active, ending, finisher, lock_crawl
 from crawlers.store.writing.pulls import Pull
 from crawlers.workers.sharing import BLOCK, block, claim_limit, promises_enough
 
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
     from crawlers.ranking.page_scores import Part
     from crawlers.store.reading.importance import StoredPart
+    from crawlers.store.reading.run_command import Command
+    from crawlers.store.worker_rows import WorkerRow
 
     Distribute = Callable[[Mapping[int, Part]], Mapping[int, float]]
 
@@ -183,6 +188,41 @@ def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: i
         free = _count(connection, _free_sources(crawl_id, idle=True))
     takers = max(share - others, 1 + _standing(connection, crawl_id, worker_id).idle)
     return claim(connection, crawl_id, worker_id, claim_limit(free, takers, free), idle=is_alone)
+
+
+# Joining -------------------------------------------------------------------------------------------
+
+
+def check_joining(connection: Connection, crawl_id: int, others: Sequence[WorkerRow], command: Command) -> None:
+    """Raise `ConfigError` if a process with this command can't join the crawl of *others*."""
+    name, listed = command.name, command.sites.names
+    check_mission(connection, crawl_id, command)
+    elected = finisher(connection, crawl_id)
+    for other in others:
+        if other.id == elected:
+            raise ConfigError(
+                f"CRAWL={name} is ending: {other.name} writes its outputs; wait for it, then run the same command again"
+            )
+    by = others[0].name
+    if not command.can_be_joined:
+        raise ConfigError(
+            f"CRAWL={name} is being run by {by}, and {command.mission} is a spider of your own, which runs in one "
+            f"process; wait for it, stop it, or {ANOTHER}"
+        )
+    joins = f"to join the crawl {name} of {by}, or {ANOTHER}"
+    stored = recorded(connection, crawl_id)
+    for setting, value in command.settings.items():
+        if stored.get(setting, str(value)) != str(value):
+            raise ConfigError(f"{setting}={value}: give {setting}={stored[setting]} {joins}")
+    if not listed:
+        return
+    crawled = select(site.c.site).where(site.c.crawl_id == crawl_id, site.c.is_open)
+    known = frozenset(connection.execute(crawled).scalars())
+    differences = sorted(listed ^ known if command.sites.keeps is None else listed - known)
+    if differences:
+        first = differences[0]
+        what = "is not one of its sites" if first in listed else "is missing from the list of sites"
+        raise ConfigError(f"{first} {what}; give the same sites {joins}")
 
 
 # Rounds ---------------------------------------------------------------------------------------------

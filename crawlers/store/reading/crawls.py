@@ -113,7 +113,7 @@ def begin(
         opened: list[SiteRow] | None = None
         granted = 0
         if others:
-            _joining().check_joining(connection, crawl_id, others, command)
+            _sharing().check_joining(connection, crawl_id, others, command)
         else:
             ended_at = _resume(connection, crawl_id, command) if resumed else None
             # A killed run may have sent a request just now; a clock that was set back must not make a crawl wait.
@@ -138,7 +138,7 @@ def begin(
         if is_divided:
             # With a budget, the first one would soon have spent it on its part: it gives up sites to the others.
             share = 1 if has_budget else command.processes
-            held = _joining().claim_share(connection, crawl_id, worker_id, len(others), share)
+            held = _sharing().claim_share(connection, crawl_id, worker_id, len(others), share)
             rows = site_rows(connection, held, ahead_s) if opened is None else [row for row in opened if row.id in held]
         else:
             worker_rows.claim_all(connection, crawl_id, worker_id)
@@ -154,11 +154,11 @@ def begin(
     return CrawlRow(crawl_id, command.name, resumed, in_order, excluded, *run, has_grown)
 
 
-def _joining() -> ModuleType:
+def _sharing() -> ModuleType:
     """Return what only processes need that share a crawl."""
-    from crawlers.workers import joining
+    from crawlers.workers import exchange
 
-    return joining
+    return exchange
 
 
 def _has_messages(connection: Connection, crawl_id: int) -> bool:

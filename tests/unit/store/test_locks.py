@@ -10,6 +10,8 @@ from sqlalchemy import text
 
 from crawlers.errors import StoreError
 from crawlers.store.locks import WorkerLock, is_free
+from tests.support.services import OTHERS_END
+from tests.support.stored_rows import execute
 
 pytestmark = pytest.mark.both_stores
 
@@ -70,6 +72,21 @@ def test_server_releases_the_lock_of_a_process_that_is_stopped_and_a_file_stays_
     assert is_free(database, 1) != database.is_sqlite
     holder.send_signal(signal.SIGCONT)
     assert hold(holder, 0.2) == database.is_sqlite, "one whose lock was released notices it"
+
+
+def test_worker_notices_that_others_no_longer_see_its_lock(database):
+    lock = WorkerLock(database, 1)
+    lock.hold(60.0)
+    if database.is_sqlite:
+        database.path.with_name("crawl.sqlite.worker1.lock").unlink()
+    else:
+        execute(database, text(OTHERS_END))
+    with (
+        pytest.raises(StoreError, match=r"worker1\.lock was removed|failed: .*check that the server runs"),
+        database.store_errors(),
+    ):
+        lock.hold(60.0)
+    lock.release()
 
 
 def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(sqlite, tmp_path):

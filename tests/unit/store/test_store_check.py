@@ -7,9 +7,7 @@ from sqlalchemy import event, text
 
 from crawlers.errors import StoreError
 from crawlers.store.database import Database
-from crawlers.store.locks import WorkerLock
 from crawlers.store.store_check import StoreCheck
-from tests.support.services import OTHERS_END
 from tests.support.stored_rows import execute
 
 pytestmark = pytest.mark.both_stores
@@ -40,16 +38,13 @@ LOSSES = {
     "no WAL": (lambda path: beside(path, "-wal").unlink(), r"crawl\.sqlite-wal was removed"),
     "no index": (lambda path: beside(path, "-shm").unlink(), r"crawl\.sqlite-shm was removed"),
     "no folder": (lambda path: path.parent.rename(beside(path.parent, "-moved")), r"crawl\.sqlite was removed"),
-    "no lock": (lambda path: beside(path, ".worker1.lock").unlink(), "its lock was removed"),
 }
 
 
 @pytest.fixture
 def check(database):
     execute(database, text(FILL), {"site": "a", "start_url": "a" * 10_000})
-    lock = WorkerLock(database, 1)
-    yield StoreCheck(database, lock)
-    lock.release()
+    return StoreCheck(database)
 
 
 def fill(database, size):
@@ -89,9 +84,7 @@ def test_lost_file_is_noticed(tmp_path, empty_store, request, loss):
     folder.mkdir()
     database = Database(f"sqlite:///{shutil.copy(empty_store, folder / 'crawl.sqlite')}")
     request.addfinalizer(database.close)
-    lock = WorkerLock(database, 1)
-    request.addfinalizer(lock.release)
-    check = StoreCheck(database, lock)
+    check = StoreCheck(database)
     check()
     lose, sentence = LOSSES[loss]
     assert database.path is not None
@@ -104,15 +97,6 @@ def test_lost_table_is_noticed(database, check):
     execute(database, text("DROP TABLE page"))
     with pytest.raises(StoreError, match="has no table page any more"):
         check()
-
-
-def test_lost_connection_of_the_lock_is_noticed(postgresql):
-    lock = WorkerLock(postgresql, 1)
-    check = StoreCheck(postgresql, lock)
-    execute(postgresql, text(OTHERS_END))
-    with pytest.raises(StoreError, match=r"failed: .*check that the server runs"):
-        check()
-    lock.release()
 
 
 def test_file_that_can_be_read_only_says_so(sqlite):
