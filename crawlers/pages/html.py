@@ -29,7 +29,8 @@ _LINK_BYTES = len("<a href>")
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips
 _HTML_IN_SVG = "foreignObject"
 _FOREIGN = frozenset({"svg", "math", _HTML_IN_SVG})
-_MAX_METADATA = 1000  # elements of a name whose ancestors are examined; icons may have titles
+_METADATA = frozenset({"title", "base", "link", "meta"})
+_MAX_METADATA = 1000  # elements whose ancestors are examined; icons may have titles
 # The shared declarative refresh steps of the HTML Standard, 4.2.5.3: seconds, a separator, and the rest.
 _REFRESH = re.compile(
     r"[\t\n\f\r ]*(?:[0-9]+|(?=\.))[0-9.]*(?=[;,\t\n\f\r ])[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+(.+)", re.S
@@ -87,8 +88,8 @@ class ParsedPage:
         self.base: str | None = None  # raw href of the first <base href>
         self.canonical = ""  # raw href of the first <link rel=canonical>
         self.robots: frozenset[str] = frozenset()  # a subset of noindex, nofollow
-        self._read_metadata()
-        self._nodes, self.hrefs = _links(tree, tags)
+        self._nodes, self.hrefs, metadata = _links(tree, tags)
+        self._read_metadata(metadata)
         self.unread_links = unread_links
 
     def link(self, index: int) -> LinkTexts:
@@ -101,7 +102,8 @@ class ParsedPage:
 
     def anchors(self, hrefs: Iterable[str]) -> list[str]:
         """Return the text of the first link with each of *hrefs*."""
-        return self._around.anchors([self._nodes[self.hrefs.index(href)] for href in hrefs])
+        first = dict(zip(reversed(self.hrefs), reversed(self._nodes), strict=True))
+        return self._around.anchors([first[href] for href in hrefs])
 
     def node(self, index: int) -> LexborNode:
         """Return the element whose href is `hrefs[index]`."""
@@ -133,25 +135,35 @@ class ParsedPage:
         """The raw contents of JSON-LD scripts; may be called before or after `text`."""
         return self._json_ld + [node.text() for node in self._tree.css('script[type*="ld+json"]')]
 
-    def _read_metadata(self) -> None:
+    def _read_metadata(self, nodes: Iterable[LexborNode]) -> None:
         """Read the first title, base and canonical link in tree order, as browsers do, and all meta robots."""
-        tree, robots = self._tree, set[str]()
-        for node in filter(_is_html, tree.tags("title")[:_MAX_METADATA]):
-            self.title = collapse(node.text())[:TITLE_CHARS].rstrip()
-            break
-        for node in tree.tags("base")[:_MAX_METADATA]:
-            if "href" in node.attributes and _is_html(node):
-                self.base = _strip(node.attributes["href"])
-                break
-        for node in tree.tags("link")[:_MAX_METADATA]:
+        robots: set[str] = set()
+        titled = False
+        checked = 0
+        for node in nodes:
+            tag = node.tag
             attributes = node.attributes
-            if "canonical" in (attributes.get("rel") or "").lower().split() and _is_html(node):
+            if tag == "title":
+                is_wanted = not titled
+            elif tag == "base":
+                is_wanted = self.base is None and "href" in attributes
+            elif tag == "link":
+                is_wanted = not self.canonical and "canonical" in (attributes.get("rel") or "").lower().split()
+            else:
+                is_wanted = _strip(attributes.get("name")).lower() == "robots"
+            if not is_wanted or checked >= _MAX_METADATA:
+                continue
+            checked += 1
+            if not _is_html(node):
+                continue
+            if tag == "title":
+                self.title = collapse(node.text())[:TITLE_CHARS].rstrip()
+                titled = True
+            elif tag == "base":
+                self.base = _strip(attributes["href"])
+            elif tag == "link":
                 self.canonical = _strip(attributes.get("href"))
-                if self.canonical:
-                    break
-        for node in tree.tags("meta")[:_MAX_METADATA]:
-            attributes = node.attributes
-            if _strip(attributes.get("name")).lower() == "robots" and _is_html(node):
+            else:
                 robots.update(_ROBOTS_SEPARATOR.split((attributes.get("content") or "").lower()))
         if "none" in robots:
             robots |= {"noindex", "nofollow"}
@@ -183,30 +195,32 @@ def _first_links(body: bytes, tags: frozenset[str]) -> tuple[bytes, int]:
     return (body, 0) if last is None else (body[: last.start()], len(tag.findall(body, last.start())))
 
 
-def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNode], list[str]]:
-    """Return the nodes that are links, and their hrefs, in document order."""
-    if not tags or tree.root is None:
-        return [], []
-    # Selectors take five times as long; they are needed for the order of links of several tags.
-    if "a" not in tags or any(_href(node) is not None for tag in tags - {"a"} for node in tree.tags(tag)):
-        links = [(node, href) for node in tree.css(_selector(tags)) if (href := _href(node)) is not None]
-        return [node for node, _ in links], [href for _, href in links]
+def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNode], list[str], list[LexborNode]]:
+    """Return the nodes that are links, their hrefs, and the nodes of metadata, each in document order."""
     found: list[LexborNode] = []
     hrefs: list[str] = []
-    for node in tree.tags("a"):  # as in `_href`
-        attributes = node.attributes
-        if "href" in attributes:
-            value = attributes["href"] or ""
-            href = value.strip(_BLANK)
-            if href or not value:
-                found.append(node)
-                hrefs.append(href)
-    return found, hrefs
+    metadata: list[LexborNode] = []
+    for node in tree.css(_selector(tags)):  # one walk: that takes longer than what is done with the nodes
+        tag = node.tag
+        if tag == "a":
+            attributes = node.attributes
+            if "href" not in attributes:
+                continue
+            value = attributes["href"]
+            href = (value and value.strip(_BLANK)) or _href(node)
+        else:
+            href = _href(node) if tag in tags else None
+            if tag in _METADATA:
+                metadata.append(node)
+        if href is not None:
+            found.append(node)
+            hrefs.append(href)
+    return found, hrefs, metadata
 
 
 @cache
 def _selector(tags: frozenset[str]) -> str:
-    return ",".join(f"{tag}[{'http-equiv' if tag == 'meta' else LINK_TAGS[tag]}]" for tag in sorted(tags))
+    return ",".join(sorted(tags | _METADATA))
 
 
 def _href(node: LexborNode) -> str | None:
