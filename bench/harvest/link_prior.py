@@ -21,7 +21,7 @@ import crawlers
 from bench.harvest.simulation import Rows, Web, harvest
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.bandits.turns import Sequential
-from crawlers.lab.link_regression import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
+from crawlers.lab.learn import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
 from crawlers.lab.simulation.order_replay import LevelByLevel
 from crawlers.ranking.link_features import SHARED, link_feature_names
 from crawlers.ranking.link_prior import OF_LINKS
@@ -29,7 +29,7 @@ from crawlers.ranking.link_prior import OF_LINKS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlers.lab.link_regression import Example, Name
+    from crawlers.lab.learn import Example, Name
     from crawlers.lab.simulation.order_replay import ReplayEntry
     from crawlers.ranking.link_values import Features
 

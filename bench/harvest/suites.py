@@ -19,9 +19,9 @@ from bench.harvest.simulation import Rows, Web, best_found_pages, best_pages, ha
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.bandits.site_rules import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP, RULES, RuleOptions
 from crawlers.bandits.turns import Sequential
-from crawlers.lab.link_regression import by_kind
+from crawlers.lab.learn import by_kind
+from crawlers.lab.simulation.experiment import oracle
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
-from crawlers.lab.simulation.rule_simulation import oracle
 from crawlers.ranking.link_prior import prior_of
 from crawlers.ranking.link_values import LinkValues
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawlers.lab.link_regression import Example
+    from crawlers.lab.learn import Example
     from crawlers.ranking.link_prior import LinkPrior
 
 BUDGETS = (100, 300, 600, 1000, 2000)

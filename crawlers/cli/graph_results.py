@@ -11,14 +11,13 @@ from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file, check_parquet, replacing
 from crawlers.files.text_file import shortened_list
 from crawlers.graphs.analysis import analyse
-from crawlers.graphs.comparison.compared_graph import compared_sites, write_comparisons
-from crawlers.graphs.comparison.crawl_changes import CHANGES
+from crawlers.graphs.compared_graph import compared_sites, write_comparisons
+from crawlers.graphs.crawl_changes import CHANGES
 from crawlers.graphs.dataset import DATASET, write_dataset
-from crawlers.graphs.export import PARQUET, ResultFiles, graph_paths, no_graph_of, write_laid_out
+from crawlers.graphs.export import PARQUET, SEEN, ResultFiles, graph_paths, no_graph_of, write_laid_out
 from crawlers.graphs.important_part import graph_map
 from crawlers.graphs.looks import COMMUNITY, GraphLayout, graph_layout
 from crawlers.graphs.model import ExtendedGraph
-from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.web_fragment import WebFragment, class_sizes, count_fragment, write_accompanying, write_pairs
 from crawlers.items import Seed
@@ -26,15 +25,15 @@ from crawlers.mission import mission_named
 from crawlers.options.kinds import HTML, PICTURE
 from crawlers.plurals import counted, plural
 from crawlers.ranking.page_orders import OF_IMPORTANCE
+from crawlers.reports.catalogue.score_reports import PAGERANK, TOP, best_pages, write_ranked
 from crawlers.reports.figures import draw_map
-from crawlers.reports.ranked_tables import PAGERANK, TOP, best_pages, write_ranked
 from crawlers.reports.site_results import write_site_results
 from crawlers.sites.seed_list import matching_seeds
 from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
+from crawlers.store.reading.crawl_settings import free_folder, recorded_folder
 from crawlers.store.reading.importance import totals_of, weights_of_crawl
 from crawlers.store.reading.pagerank import StoredPageRank
 from crawlers.store.reading.queries import crawl_named, sites_of
-from crawlers.store.reading.result_folders import free_folder, recorded_folder
 from crawlers.store.sites.seeds import list_seeds
 from crawlers.urls.domains import GROUPS
 
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     PageOf = Callable[[GraphMap], str]
     from collections import Counter
 
-    from crawlers.graphs.comparison.crawl_changes import Change
+    from crawlers.graphs.crawl_changes import Change
 
 # With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
 FRAGMENT = "web_fragment"

@@ -12,7 +12,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import clean
 from crawlers.files.text_file import shortened
 from crawlers.inputs.crawl_name import named_by
-from crawlers.reports.time_limit import TimeLimit
+from crawlers.reports.catalogue.report import TimeLimit
 
 if TYPE_CHECKING:
     import argparse

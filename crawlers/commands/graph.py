@@ -104,9 +104,8 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.cli.graph_results import compare_crawls, write_results
-        from crawlers.graphs.comparison.compared_graph import COMPARISON_FORMATS
-        from crawlers.graphs.export import PARQUET
-        from crawlers.graphs.page_columns import SEEN
+        from crawlers.graphs.compared_graph import COMPARISON_FORMATS
+        from crawlers.graphs.export import PARQUET, SEEN
 
         if opts.top and (opts.picture or opts.html):
             option = "--picture" if opts.picture else "--html"

@@ -26,7 +26,7 @@ from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
-from crawlers.graphs.page_columns import drop_duplicate_rows, duplicate_rows
+from crawlers.graphs.site_graph import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.setting_readers import (
     chosen_order,
     chosen_patience,
@@ -44,18 +44,16 @@ from crawlers.store.database import SILENCE_S, Database, is_missing
 from crawlers.store.locks import WorkerLock
 from crawlers.store.reader_threads import ReaderThreads
 from crawlers.store.reading import crawls
-from crawlers.store.reading.levels import correct_levels
+from crawlers.store.reading.crawl_settings import replaced_crawl
 from crawlers.store.reading.queries import sites_of
-from crawlers.store.reading.result_folders import replaced_crawl
 from crawlers.store.reading.run_command import ANOTHER, Command
 from crawlers.store.schema.tables import site
-from crawlers.store.sites.site_opening import SiteList, discovered_site
+from crawlers.store.sites.site_opening import SiteList, correct_levels, discovered_site
 from crawlers.store.sites.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
 from crawlers.store.store_check import StoreCheck
 from crawlers.store.writing.page_rows import adopt_links, own_urls
-from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of
+from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of, stored_link_prior
 from crawlers.store.writing.reserved_ids import ReservedIds
-from crawlers.store.writing.stored_features import stored_link_prior
 from crawlers.store.writing.writer import Writer
 from crawlers.urls.resolution import resolve
 

@@ -31,8 +31,8 @@ from crawlers.options import OFFERED
 from crawlers.options.kinds import typed
 from crawlers.reasons import Reason
 from crawlers.spiders.base import SiteSpider
+from crawlers.store.reading.crawl_settings import claimed_folder
 from crawlers.store.reading.queries import NamedCrawl, crawl_numbered
-from crawlers.store.reading.result_folders import claimed_folder
 from crawlers.urls.domains import version_in_use
 
 if TYPE_CHECKING:

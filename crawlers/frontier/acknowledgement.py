@@ -14,8 +14,14 @@ from crawlers.ranking.page_orders import MAX_HOPS
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
 from crawlers.store.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
-from crawlers.store.schema.score_tables import LinkChangeRow, LinkTextRow
-from crawlers.store.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
+from crawlers.store.schema.tables import (
+    LinkAnchorRow,
+    LinkChangeRow,
+    LinkTextRow,
+    OutdatedBadLinks,
+    PageLinks,
+    SiteAvailability,
+)
 from crawlers.store.writing.page_rows import add_link_texts, add_page_rows
 from crawlers.urls.resolution import variant_rank
 

@@ -10,7 +10,7 @@ from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_values import MOST_COMPARED, text_of
 from crawlers.store.schema.tables import LinkFeaturesRow
-from crawlers.store.writing.stored_features import read_features
+from crawlers.store.writing.pulls import read_features
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

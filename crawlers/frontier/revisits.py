@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.items import State
 from crawlers.pages.retries import REST_STATUSES
 from crawlers.store.schema.message_tables import ChangedLinks
-from crawlers.store.schema.score_tables import LinkChangeRow, PageChangeRow
-from crawlers.store.schema.tables import OutdatedBadLinks, UnchangedPage
+from crawlers.store.schema.tables import LinkChangeRow, OutdatedBadLinks, PageChangeRow, UnchangedPage
 
 if TYPE_CHECKING:
     from crawlers.frontier.values import Lease, PreviousVisit

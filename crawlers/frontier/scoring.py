@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.ranking.page_scores import GONE, REVISIT
 from crawlers.ranking.page_values import PageValues
-from crawlers.store.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
-from crawlers.store.schema.tables import SiteBase
+from crawlers.store.schema.tables import SCORE_ROWS, EndedTotals, OrderTotalsRow, SiteBase
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:

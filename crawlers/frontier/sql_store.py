@@ -19,9 +19,8 @@ from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, metadata, page
 from crawlers.store.streaming import AMONG
-from crawlers.store.writing.pulls import downloads_of_site
+from crawlers.store.writing.pulls import downloads_of_site, read_features
 from crawlers.store.writing.reserved_ids import ReservedIds
-from crawlers.store.writing.stored_features import read_features
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.model import Column, edge_places
-from crawlers.graphs.page_columns import MEASURES
+from crawlers.graphs.model import MEASURES, Column, edge_places
 from crawlers.ranking.link_ranks import hits, pagerank
 from crawlers.store.reading.importance import DECIMALS
 

@@ -1,32 +1,85 @@
-"""Writes graphs to files, in a format that is found by its name."""
+"""Writes the graphs of a crawl to files, with further columns: importance, and the times at which pages were seen.
+
+Memory: 8 bytes for each node and further column.
+"""
 
 from __future__ import annotations
 
 import logging
 import tempfile
+from array import array
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
 
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import BUFFER_BYTES, replacing
+from crawlers.files.csv_tables import iso_time
+from crawlers.graphs.graph_writers import write_csv, write_gexf, write_graphml
 from crawlers.graphs.looks import laid_out
-from crawlers.graphs.model import CachedGraph, ExtendedGraph
-from crawlers.graphs.page_columns import MEASURES, SEEN, importance_column, seen_columns
-from crawlers.graphs.writers.csv import write_csv
-from crawlers.graphs.writers.gexf import write_gexf
-from crawlers.graphs.writers.graphml import write_graphml
+from crawlers.graphs.model import MEASURES, CachedGraph, Column, ExtendedGraph
+from crawlers.items import State
 from crawlers.plurals import plural
-from crawlers.store.reading.importance import shares_of_site
+from crawlers.store.reading.importance import DECIMALS, shares_of_site
+from crawlers.store.schema.tables import page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from crawlers.graphs.looks import GraphLayout, LookOf
-    from crawlers.graphs.model import Graph, GraphSize
+    from crawlers.graphs.model import FurtherColumns, Graph, GraphSize
     from crawlers.graphs.site_graph import SiteGraph
     from crawlers.store.database import Database
     from crawlers.store.reading.importance import Totals
+
+
+logger = logging.getLogger(__name__)
+
+FIRST_SEEN, LAST_SEEN = "first_seen", "last_seen"
+SEEN = (FIRST_SEEN, LAST_SEEN)
+ALL_MEASURES = (*MEASURES, *SEEN)  # the names of GRAPH_MEASURES
+NEVER = float("inf")
+NAMES_SHOWN = 5
+
+
+def importance_column(pages: SiteGraph, shares: Iterable[tuple[int, float]]) -> FurtherColumns:
+    """Return the importance of each node: the sum of the *shares* of its pages, pairs of page number and share.
+
+    The graph *pages* covers one site; shares sum to 1 over all sites.
+    """
+    sums = array("d", bytes(8 * (len(pages) + 1)))  # nodes start at 1
+    for page_id, share in shares:
+        node = pages.node(page_id)
+        if node is not None:
+            sums[node] += share
+    return {Column("importance", "double"): lambda node: round(sums[node], DECIMALS)}
+
+
+def seen_columns(pages: SiteGraph, database: Database, names: Sequence[str]) -> FurtherColumns:
+    """Return the columns *names* out of `SEEN` of the graph *pages*, in ISO 8601 and UTC.
+
+    `first_seen` is when the crawl found the first URL of the node, `last_seen` when it last fetched one of them. They
+    differ between crawls of an unchanged site, so graphs have them only on request.
+    """
+    nodes = len(pages) + 1  # they start at 1
+    first, last = array("d", [NEVER] * nodes), array("d", [-NEVER] * nodes)
+    done = select(page.c.id, page.c.found_at, page.c.fetched_at).where(
+        page.c.site_id == pages.site_id, page.c.state == int(State.DONE)
+    )
+    with database.read() as connection:
+        for page_id, found_at, fetched_at in connection.execution_options(stream_results=True).execute(done):
+            if (node := pages.node(page_id)) is not None:
+                first[node] = min(first[node], found_at)
+                last[node] = max(last[node], found_at if fetched_at is None else fetched_at)
+    times = {FIRST_SEEN: first, LAST_SEEN: last}
+    return {Column(name, "string"): partial(_time_of, times[name]) for name in names}
+
+
+def _time_of(times: array[float], node: int) -> str | None:
+    return iso_time(times[node])
 
 
 class GraphFormat(NamedTuple):
@@ -95,12 +148,6 @@ def scratch(folder: Path) -> Iterator[IO[bytes]]:
     """Yield an unnamed temporary file in *folder*."""
     with tempfile.TemporaryFile(dir=folder, buffering=BUFFER_BYTES) as stream:
         yield stream
-
-
-logger = logging.getLogger(__name__)
-
-ALL_MEASURES = (*MEASURES, *SEEN)  # the names of GRAPH_MEASURES
-NAMES_SHOWN = 5
 
 
 def no_graph_of(sites: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ Row = tuple[int, str, *tuple[Value, ...]]  # id, label, then one value for each 
 COPY_BYTES = 1 << 20
 EDGES_AT_ONCE = 4096  # keeps the text of a page with a million links below 0.5 MB
 CACHED_EDGES = 500_000  # 8 MB
+MEASURES = ("in_degree", "out_degree", "component", "component_size", "pagerank", "hub", "authority")  # see `analysis`
 
 
 class Column(NamedTuple):

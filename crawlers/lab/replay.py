@@ -25,10 +25,9 @@ from crawlers.inputs.setting_readers import registry_entry, rule_options
 from crawlers.items import ExternalLink, State
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check, page_budget, rule_names
-from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
+from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints, omniscient, oracle
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayPage, ReplaySite
 from crawlers.lab.simulation.order_replay import replay as replay_order
-from crawlers.lab.simulation.rule_simulation import omniscient, oracle
 from crawlers.plurals import counted
 from crawlers.ranking.link_prior import prior_of
 from crawlers.ranking.link_values import LinkValues
@@ -36,7 +35,7 @@ from crawlers.store.database import Database
 from crawlers.store.reading.crawl_settings import settings_of
 from crawlers.store.reading.queries import crawl_named
 from crawlers.store.schema.tables import external_link, external_url, link, link_features, page, pull, site
-from crawlers.store.writing.stored_features import read_features
+from crawlers.store.writing.pulls import read_features
 from crawlers.workers.exchange import has_work
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from crawlers.plurals import counted
 from crawlers.ranking.link_features import link_features
 from crawlers.store.reading.queries import crawl_named
 from crawlers.store.reading.redirect_chains import final_target, redirects_of
-from crawlers.store.schema.score_tables import link_text
-from crawlers.store.schema.tables import link, link_context, page, site
+from crawlers.store.schema.tables import link, link_context, link_text, page, site
 from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from ast import literal_eval
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select
 
+from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.inputs.setting_readers import normalization, rule_name, rule_options
 from crawlers.options import SETTINGS
 from crawlers.options.kinds import typed
-from crawlers.reports.crawl_rules import CrawlRules
 from crawlers.sites.robots_rules import robots_token
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.schema.tables import crawl
@@ -19,7 +20,24 @@ from crawlers.store.schema.tables import crawl
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crawlers.bandits.site_rules import SiteRule
     from crawlers.store.database import Database
+    from crawlers.urls.normalization import Normalization
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRules:
+    """The normal form of URLs, the name of the site rule with its options, and the crawl's name for robots.txt."""
+
+    normalization: Normalization
+    rule: str
+    rule_options: RuleOptions
+    robots_token: str
+
+    def new_rule(self) -> SiteRule | None:
+        """Return the site rule as the crawl began with it; None if this version has no such rule."""
+        make = RULES.get(self.rule)
+        return None if make is None else make(self.rule_options)
 
 
 class RecordedSettings:

@@ -23,8 +23,7 @@ from sqlalchemy import func, insert, select, text, update
 from crawlers.errors import ClaimsLost
 from crawlers.store.locks import MOST_IDLE_MS
 from crawlers.store.reading.crawl_settings import setting_of
-from crawlers.store.schema.score_tables import order_totals
-from crawlers.store.schema.tables import crawl, site, worker
+from crawlers.store.schema.tables import crawl, order_totals, site, worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from crawlers.errors import CrawlersError
-from crawlers.reports.time_limit import TimeLimit
+from crawlers.reports.catalogue.report import TimeLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
     from pathlib import Path
 
-    from crawlers.reports.crawl_rules import CrawlRules
-    from crawlers.reports.time_limit import TimeLimit
+    from crawlers.reports.catalogue.report import TimeLimit
+    from crawlers.reports.crawl_manifest import CrawlRules
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import CachedResults

@@ -19,7 +19,7 @@ from urllib.parse import urlencode, urlsplit
 import pycurl
 
 from crawlers.errors import ConfigError
-from crawlers.reports.time_limit import TimeLimit
+from crawlers.reports.catalogue.report import TimeLimit
 from crawlers.web.starting import MAX_SAID_BYTES, RECORD, Job, JobRecord, said_in
 from crawlers.workers.worker_table import crawl_begun_since, time_of_server
 

@@ -22,7 +22,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.atomic import replacing
 from crawlers.inputs.program import suggested
 from crawlers.pages.pool import environment
-from crawlers.reports.time_limit import TimeLimit
+from crawlers.reports.catalogue.report import TimeLimit
 from crawlers.workers.worker_table import crawl_begun_since, time_of_server
 
 if TYPE_CHECKING:

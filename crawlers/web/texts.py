@@ -21,10 +21,10 @@ from crawlers.reasons import Reason
 from crawlers.reports.catalogue.conditions import FILTERS
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import Group
+from crawlers.reports.catalogue.site_report import SEEDS, SeedState
 from crawlers.reports.histories.history import STATES, Topic
 from crawlers.reports.live_display import ASKED
 from crawlers.reports.pictures.picture_registry import PICTURES
-from crawlers.reports.seed_overview import SEEDS, SeedState
 from crawlers.store.worker_rows import ACTIVE, LEFT, LOST, Wait
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS

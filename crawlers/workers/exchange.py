@@ -22,8 +22,7 @@ from crawlers.store.reading.importance import parts_of
 from crawlers.store.reading.run_command import ANOTHER, check_mission
 from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.rows import VISITS
-from crawlers.store.schema.score_tables import REVISITED
-from crawlers.store.schema.tables import crawl, page, site, worker
+from crawlers.store.schema.tables import REVISITED, crawl, page, site, worker
 from crawlers.store.streaming import among
 from crawlers.store.worker_rows import ACTIVE, Round, asked, check_active, ending, finisher, lock_crawl
 from crawlers.store.writing.pulls import Pull

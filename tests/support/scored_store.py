@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import State
 from crawlers.ranking.opic import OPIC
-from crawlers.store.schema.score_tables import ImportanceRow, OrderTotalsRow
-from crawlers.store.schema.tables import PageLinks
+from crawlers.store.schema.tables import ImportanceRow, OrderTotalsRow, PageLinks
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.keys import url_key
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_changes_of

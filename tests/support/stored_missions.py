@@ -8,7 +8,7 @@ from crawlers.missions.news.stored import news_tables as news
 from crawlers.missions.topic import topic_tables
 from crawlers.ranking.opic import OPICTotals
 from crawlers.ranking.page_scores import REVISIT
-from crawlers.store.schema import score_tables as scores
+from crawlers.store.schema import tables as scores
 from crawlers.store.schema.tables import SettingRow, SitemapRow, SitemapState, SitemapUrlRow, page, site
 from crawlers.urls.keys import url_key
 from crawlers.urls.resolution import resolve

@@ -20,8 +20,7 @@ from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.message_tables import message
-from crawlers.store.schema.score_tables import importance
-from crawlers.store.schema.tables import link, page, site
+from crawlers.store.schema.tables import importance, link, page, site
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.resolution import resolve
 from crawlers.workers.exchange import hand_out, links_to

@@ -15,7 +15,7 @@ from crawlers.mission import parts_of_all
 from crawlers.options.kinds import CSV_TABLE
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
-from crawlers.reports.seed_overview import SEEDS, seed_lines
+from crawlers.reports.catalogue.site_report import SEEDS, seed_lines
 from crawlers.sites.seed_list import LIMITS, format_seeds, parse_seeds, seed_change, seed_limit
 from crawlers.store.sites.seeds import enable_seeds, external_urls_of, list_seeds, remove_seeds, save_seeds
 

@@ -15,8 +15,7 @@ from crawlers.missions.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
 from crawlers.ranking.link_values import MOST_COMPARED, NO_FEATURES, features_of
 from crawlers.reports.histories.history import Said, said
 from crawlers.reports.histories.score_history import factors, first_pull, link_features_of, teach, waiting
-from crawlers.store.schema.score_tables import order_totals
-from crawlers.store.schema.tables import link_features, page
+from crawlers.store.schema.tables import link_features, order_totals, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from crawlers.reports.catalogue.conditions import Filters, is_wanted_site, of_pa
 from crawlers.reports.catalogue.index_walk import PLACES, in_order, place_of, value_steps
 from crawlers.reports.catalogue.page_reports import LEVEL, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import Column, Group, Kind, Report, Row, Step, rows_of
-from crawlers.reports.ranked_tables import write_ranked
+from crawlers.reports.catalogue.score_reports import write_ranked
 from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Annotated, NamedTuple
 from sqlalchemy import Index
 
 from crawlers.store.schema.rows import UPSERT, RowId, SmallInt, table
-from crawlers.store.schema.score_tables import score_table
-from crawlers.store.schema.tables import metadata
+from crawlers.store.schema.tables import metadata, score_table
 
 
 class RelevanceRow(NamedTuple):

@@ -16,7 +16,6 @@ from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, PageReport, o
 from crawlers.reports.catalogue.page_reports import LEVEL
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.reports.histories.history import N_
-from crawlers.store.reading.link_removal import bad_link_key
 from crawlers.store.reading.redirect_chains import broken_ends_of, problems_of
 from crawlers.store.reading.url_counts import URL_KIND, has_reason
 from crawlers.store.schema.tables import (
@@ -29,6 +28,7 @@ from crawlers.store.schema.tables import (
     page,
     site,
 )
+from crawlers.store.sites.site_removal import bad_link_key
 from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ The columns of a table have names, kinds and meanings: terminals, files, pages a
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from enum import Enum
 from itertools import islice
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from crawlers.files.csv_tables import Value
     from crawlers.reports.catalogue.conditions import Condition, Filters
+
 
 Cells = tuple["Value", ...]
 
@@ -300,3 +302,18 @@ def parsed_cursor(text: str, kinds: Kinds) -> Cursor | None:
     except ValueError:
         return None
     return cursor if all(-MOST <= one <= MOST for one in cursor) else None
+
+
+class TimeLimit:
+    """A time that begins now and is over after *seconds*: called, it returns whether it is."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+
+    def __call__(self) -> bool:
+        return time.monotonic() > self._until
+
+    @property
+    def left_s(self) -> float:
+        """What is left of it, in seconds."""
+        return max(0.0, self._until - time.monotonic())

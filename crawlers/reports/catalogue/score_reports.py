@@ -6,28 +6,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
+from crawlers.files.csv_tables import write_table
 from crawlers.items import LinkPlace
 from crawlers.mission import parts_of_all
 from crawlers.ranking.link_features import FEATURES, NONE, feature_id, link_feature_names
 from crawlers.ranking.link_prior import prior_of
 from crawlers.ranking.link_values import LinkValues, features_of
 from crawlers.reports.catalogue.conditions import by_code_points, is_wanted_site, of_page
+from crawlers.reports.catalogue.file_formats import file_cells
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind
-from crawlers.store.reading.importance import totals_of, weights_of_crawl
-from crawlers.store.schema.tables import link_features, page, pull, site
-from crawlers.store.writing.stored_features import stored_link_prior
+from crawlers.store.reading.importance import totals_of, weight_of_page, weights_of_crawl
+from crawlers.store.schema.tables import link, link_features, page, page_change, pull, site
+from crawlers.store.writing.pulls import stored_link_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
-    from sqlalchemy import ColumnElement, Connection, FromClause, Select
+    from sqlalchemy import ColumnElement, Connection, FromClause, Select, Subquery
 
     from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.report import Cells, Related
     from crawlers.store.database import Database
+    from crawlers.store.reading.importance import Totals
+
 
 ROWS_AT_ONCE = 10_000
 
@@ -144,3 +149,35 @@ def by_score(scores: FromClause, *values: ColumnElement[Any]) -> Select[Any]:
     """Return the query for the score and the *values* of the pages in *scores*, the best first, equal ones by URL."""
     pages = select(scores.c.score, *values).join(page, page.c.id == scores.c.page_id)
     return pages.join(site, site.c.id == page.c.site_id).order_by(scores.c.score.desc(), by_code_points(page.c.url))
+
+
+RANK = Column("rank", "Rank", Kind.NUMBER)
+PAGERANK = Column("pagerank", "PageRank", Kind.DECIMAL)
+TOP = (
+    *ImportantPages.columns,
+    Column("changes", "Changes", Kind.NUMBER),
+    Column("in_degree", "Linking pages", Kind.NUMBER),
+)
+
+
+def best_pages(connection: Connection, totals: Totals | None, scores: Subquery, number: int) -> Iterator[Cells]:
+    """Yield the score of each of the *number* pages with the highest *scores*, best first, with the cells of `TOP`.
+
+    *totals* are those of the crawl. No rows are kept in memory. To count inlinks it reads all links of the store once.
+    """
+    best = select(scores.c.score).order_by(scores.c.score.desc()).offset(number - 1).limit(1).scalar_subquery()
+    chosen = select(scores).where(scores.c.score >= func.coalesce(best, 0.0)).cte("chosen")
+    of_chosen = (link.c.target_id.in_(select(chosen.c.page_id)), link.c.source_id != link.c.target_id)
+    inward = select(link.c.target_id, func.count().label("pages")).where(*of_chosen).group_by(link.c.target_id).cte()
+    changes = select(func.count()).where(page_change.c.page_id == page.c.id).scalar_subquery()
+    about = (*ImportantPages().values[1:], changes, func.coalesce(inward.c.pages, 0))
+    pages = by_score(chosen, weight_of_page(connection, totals), *about)
+    statement = pages.outerjoin(inward, inward.c.target_id == page.c.id).limit(number)
+    for score, weight, *cells in connection.execution_options(stream_results=True).execute(statement):
+        yield (score, None if totals is None or weight is None else totals.share(weight), *cells)
+
+
+def write_ranked(path: Path, columns: Sequence[Column], rows: Iterable[Cells]) -> int:
+    """Write *rows*, the best one first, to *path*; return their number. Raises the errors of `replacing`."""
+    names = [column.name for column in (RANK, *columns)]
+    return write_table(path, names, ((rank, *file_cells(columns, row)) for rank, row in enumerate(rows, 1)))

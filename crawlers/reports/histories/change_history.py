@@ -24,12 +24,20 @@ from crawlers.reports.histories.history import (
     said,
     url_of,
 )
-from crawlers.store.reading.crawl_settings import recorded
+from crawlers.store.reading.crawl_settings import recorded, recorded_folder, successor
 from crawlers.store.reading.crawls import RUNNING
-from crawlers.store.reading.result_folders import recorded_folder, successor
 from crawlers.store.reading.url_counts import kind_of
-from crawlers.store.schema.score_tables import link_change, page_change
-from crawlers.store.schema.tables import bad_link, external_link, link, site, sitemap, sitemap_url, worker
+from crawlers.store.schema.tables import (
+    bad_link,
+    external_link,
+    link,
+    link_change,
+    page_change,
+    site,
+    sitemap,
+    sitemap_url,
+    worker,
+)
 from crawlers.store.schema.tables import crawl as stored_crawl
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.bandits.site_rules import SiteRule
-    from crawlers.reports.crawl_rules import CrawlRules
+    from crawlers.reports.crawl_manifest import CrawlRules
     from crawlers.reports.histories.history import Part
 
 _REMEDIES = {

@@ -28,13 +28,13 @@ from crawlers.reports.histories.history import (
     fact,
     said,
 )
-from crawlers.store.schema.score_tables import link_text
 from crawlers.store.schema.tables import (
     bad_link,
     external_link,
     link,
     link_anchor,
     link_context,
+    link_text,
     page,
 )
 

@@ -17,8 +17,7 @@ from crawlers.ranking.page_scores import REVISIT
 from crawlers.reports.catalogue.score_reports import values_at_first
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
 from crawlers.store.reading.importance import standing
-from crawlers.store.schema.score_tables import importance
-from crawlers.store.schema.tables import link_features, page, pull, site
+from crawlers.store.schema.tables import importance, link_features, page, pull, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

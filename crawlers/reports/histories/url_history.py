@@ -37,13 +37,12 @@ from crawlers.reports.histories.history import (
 )
 from crawlers.reports.histories.linking_pages import LinkingPages, link_texts
 from crawlers.reports.histories.score_history import score_facts
-from crawlers.store.reading.link_removal import deleted_links
 from crawlers.store.reading.queries import addresses_of
 from crawlers.store.reading.url_counts import kind_of
 from crawlers.store.schema.message_tables import message
-from crawlers.store.schema.score_tables import SCORE_ROWS
+from crawlers.store.schema.tables import SCORE_ROWS, external_url, link_features, metadata, page, site
 from crawlers.store.schema.tables import crawl as crawled
-from crawlers.store.schema.tables import external_url, link_features, metadata, page, site
+from crawlers.store.sites.site_removal import deleted_links
 from crawlers.urls.keys import url_key
 from crawlers.urls.normal_form_steps import form_steps
 from crawlers.urls.resolution import resolve
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.items import Target
-    from crawlers.reports.crawl_rules import CrawlRules
+    from crawlers.reports.crawl_manifest import CrawlRules
     from crawlers.reports.histories.history import Part
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl

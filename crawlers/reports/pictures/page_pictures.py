@@ -16,8 +16,7 @@ from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import POINTS, TIME, Axis, Drawing, Mark, Picture, Series, Tone
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.reading.importance import Totals, totals_of, weights_of_crawl
-from crawlers.store.schema.score_tables import order_totals
-from crawlers.store.schema.tables import page, pull, site
+from crawlers.store.schema.tables import order_totals, page, pull, site
 from crawlers.store.writing.pulls import has_pulls
 
 if TYPE_CHECKING:

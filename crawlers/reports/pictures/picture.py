@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from sqlalchemy import Connection
 
-    from crawlers.reports.crawl_rules import CrawlRules
+    from crawlers.reports.crawl_manifest import CrawlRules
     from crawlers.reports.histories.history import Said
     from crawlers.store.reading.queries import NamedCrawl
 

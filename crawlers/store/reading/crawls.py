@@ -26,13 +26,11 @@ from crawlers.store.locks import is_free
 from crawlers.store.reading.crawl_settings import record, recorded, setting_of
 from crawlers.store.reading.run_command import Command, check_mission, check_rejoining
 from crawlers.store.schema.message_tables import message
-from crawlers.store.schema.score_tables import REVISITED
-from crawlers.store.schema.tables import SettingRow, crawl, link_anchor, page, site
+from crawlers.store.schema.tables import REVISITED, SettingRow, crawl, link_anchor, page, site
 from crawlers.store.sites.site_opening import open_sites, reselect
 from crawlers.store.sites.site_rows import find_sites, site_rows
 from crawlers.store.writing.change_set import ChangeSet
-from crawlers.store.writing.pulls import uncounted_pulls
-from crawlers.store.writing.stored_features import keep_link_prior
+from crawlers.store.writing.pulls import keep_link_prior, uncounted_pulls
 
 if TYPE_CHECKING:
     from collections.abc import Callable

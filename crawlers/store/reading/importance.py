@@ -16,8 +16,7 @@ from sqlalchemy import BigInteger, Float, column, null, select, text
 
 from crawlers.ranking.page_orders import OF_IMPORTANCE
 from crawlers.ranking.page_scores import Part
-from crawlers.store.schema.score_tables import order_totals
-from crawlers.store.schema.tables import crawl, worker
+from crawlers.store.schema.tables import crawl, order_totals, worker
 from crawlers.store.worker_rows import ACTIVE
 
 if TYPE_CHECKING:

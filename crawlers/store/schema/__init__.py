@@ -7,9 +7,9 @@ Other kinds of writes, for example an UPDATE of some columns, are row types decl
 """
 
 from crawlers.mission import parts_of_all
-from crawlers.store.schema import message_tables, score_tables
+from crawlers.store.schema import message_tables
 from crawlers.store.schema.tables import metadata
 
-__all__ = ["message_tables", "metadata", "score_tables"]
+__all__ = ["message_tables", "metadata"]
 
 parts_of_all("tables")

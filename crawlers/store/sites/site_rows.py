@@ -15,8 +15,7 @@ from crawlers.pages.robots_groups import SERVER_ERROR, TOO_MANY_REQUESTS, UNREAC
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
 from crawlers.store.schema.rows import VISITS
-from crawlers.store.schema.score_tables import REVISITED
-from crawlers.store.schema.tables import page, seed_host, site, worker
+from crawlers.store.schema.tables import REVISITED, page, seed_host, site, worker
 from crawlers.store.streaming import among
 from crawlers.store.worker_rows import ACTIVE
 

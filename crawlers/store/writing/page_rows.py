@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import Integer, cast, func, select, text
 
 from crawlers.items import REDIRECT, State
-from crawlers.store.schema.score_tables import LinkTextRow
 from crawlers.store.schema.tables import (
     BadLinkRow,
     EndedPage,
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
+    LinkTextRow,
     external_link,
     external_url,
     link_context,

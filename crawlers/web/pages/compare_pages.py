@@ -10,9 +10,19 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.comparison.change_lists import MOST_ROWS, all_links, all_pages, change_lists
-from crawlers.graphs.comparison.compared_graph import ComparedGraph, compared_sites, write_compared
-from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
+from crawlers.graphs.compared_graph import ComparedGraph, compared_sites, write_compared
+from crawlers.graphs.crawl_changes import (
+    APPEARED,
+    CHANGED,
+    CHANGES,
+    MOST_ROWS,
+    UNCHANGED,
+    VANISHED,
+    LinkChange,
+    all_links,
+    all_pages,
+    change_lists,
+)
 from crawlers.reports.catalogue.conditions import parsed_filters
 from crawlers.reports.catalogue.file_formats import FORMATS
 from crawlers.reports.catalogue.report import Column, Kind, cursor_text, sorted_by
@@ -31,8 +41,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.graphs.comparison.change_lists import ChangeLists, ComparedSite
-    from crawlers.graphs.comparison.crawl_changes import PageChange
+    from crawlers.graphs.crawl_changes import ChangeLists, ComparedSite, PageChange
     from crawlers.reports.catalogue.report import Cells
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl

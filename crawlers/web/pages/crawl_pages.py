@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
+    from crawlers.reports.catalogue.report import TimeLimit
     from crawlers.reports.crawl_overview import CrawlOverview
-    from crawlers.reports.time_limit import TimeLimit
     from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import Outcome
     from crawlers.web.panel import Panel

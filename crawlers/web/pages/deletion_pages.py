@@ -13,10 +13,9 @@ from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters
 from crawlers.reports.catalogue.index_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
-from crawlers.reports.time_limit import TimeLimit
-from crawlers.store.reading.link_removal import crawls_with_workers, deleted_links, remove_links
+from crawlers.reports.catalogue.report import TimeLimit, cursor_text, parsed_cursor, slice_of
 from crawlers.store.schema.tables import crawl as crawls
+from crawlers.store.sites.site_removal import crawls_with_workers, deleted_links, remove_links
 from crawlers.web.panel import changes, crawl_of, panel_of
 from crawlers.web.templating import render
 

@@ -12,11 +12,10 @@ from starlette.routing import Route
 
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.index_walk import Position
-from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
+from crawlers.reports.catalogue.report import TimeLimit, cursor_text, parsed_cursor, slice_of
 from crawlers.reports.histories.linking_pages import LinkingPages
 from crawlers.reports.histories.url_history import subject_of, url_history
-from crawlers.reports.time_limit import TimeLimit
-from crawlers.store.reading.link_removal import deleted_links
+from crawlers.store.sites.site_removal import deleted_links
 from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.templating import render
 

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
-from crawlers.store.reading.result_folders import recorded_folder, successor
+from crawlers.store.reading.crawl_settings import recorded_folder, successor
 from crawlers.store.schema.tables import crawl
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.graph_map import GraphMap
     from crawlers.items import Target
-    from crawlers.reports.catalogue.report import Cells
-    from crawlers.reports.time_limit import TimeLimit
+    from crawlers.reports.catalogue.report import Cells, TimeLimit
     from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import Outcome
 

@@ -18,6 +18,7 @@ from crawlers.reports.catalogue.report import (
     ComputedReport,
     Row,
     Step,
+    TimeLimit,
     Total,
     cursor_text,
     in_order,
@@ -27,7 +28,6 @@ from crawlers.reports.catalogue.report import (
     sorted_by,
     total,
 )
-from crawlers.reports.time_limit import TimeLimit
 from crawlers.store.reading.url_counts import UrlKind
 from crawlers.web.cached_results import Outcome
 from crawlers.web.downloads import file_name, sends_file, table_file

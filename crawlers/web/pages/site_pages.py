@@ -16,7 +16,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.text_file import decoded
 from crawlers.reports.catalogue.conditions import parsed_filters
 from crawlers.reports.catalogue.report import sorted_by
-from crawlers.reports.seed_overview import SEEDS, STATES, chosen_lines, seed_lines, site_details
+from crawlers.reports.catalogue.site_report import SEEDS, STATES, chosen_lines, seed_lines, site_details
 from crawlers.sites.seed_list import format_seeds, parse_seeds, seed_change, seed_problems
 from crawlers.store.sites.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered
 from crawlers.store.sites.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site

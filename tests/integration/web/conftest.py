@@ -14,7 +14,7 @@ from sqlalchemy import update
 from crawlers.inputs.setting_readers import PROGRAMS
 from crawlers.sites.seed_list import parse_seeds
 from crawlers.store.database import Database
-from crawlers.store.reading.result_folders import claimed_folder
+from crawlers.store.reading.crawl_settings import claimed_folder
 from crawlers.store.schema.tables import PullRow, crawl
 from crawlers.store.sites.seeds import save_seeds
 from tests.support.processes import PATIENCE_S, ROOT, until

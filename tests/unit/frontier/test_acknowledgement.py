@@ -8,8 +8,7 @@ from crawlers.frontier.values import Candidate, Decision, LinkFacts
 from crawlers.items import LinkText, Page, State
 from crawlers.pages.html import parse_page
 from crawlers.pages.page_links import PageAnchors
-from crawlers.store.schema.score_tables import LinkTextRow
-from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
+from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, LinkTextRow, NewPage, SiteAvailability, SiteRest
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve

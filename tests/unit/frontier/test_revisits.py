@@ -8,8 +8,7 @@ from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, State
 from crawlers.store.schema.message_tables import ChangedLinks
-from crawlers.store.schema.score_tables import LinkChangeRow, PageChangeRow
-from crawlers.store.schema.tables import OutdatedBadLinks, UnchangedPage
+from crawlers.store.schema.tables import LinkChangeRow, OutdatedBadLinks, PageChangeRow, UnchangedPage
 from crawlers.store.writing.change_set import ChangeSet
 
 HASH = b"\x01" * 16

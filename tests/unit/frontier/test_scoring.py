@@ -12,8 +12,7 @@ from crawlers.missions.topic.topic_tables import RelevanceRow
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.opic import OPIC
 from crawlers.ranking.page_scores import GONE
-from crawlers.store.schema.score_tables import ImportanceRow, OrderTotalsRow
-from crawlers.store.schema.tables import page
+from crawlers.store.schema.tables import ImportanceRow, OrderTotalsRow, page
 from crawlers.store.writing.change_set import ChangeSet
 from tests.support.frontier_engine import Engine
 from tests.support.stored_rows import execute, new_page

@@ -13,8 +13,7 @@ from crawlers.frontier.values import QueueEntry, Retry
 from crawlers.items import State
 from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
 from crawlers.ranking.page_scores import GONE, OTHER, REVISIT
-from crawlers.store.schema.score_tables import OrderTotalsRow
-from crawlers.store.schema.tables import NewPage, PullRow, UnchangedPage, WaitingPage
+from crawlers.store.schema.tables import NewPage, OrderTotalsRow, PullRow, UnchangedPage, WaitingPage
 from crawlers.store.streaming import AMONG
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.writer import Writer

@@ -8,8 +8,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import analyse
-from crawlers.graphs.model import Column, MemoryGraph
-from crawlers.graphs.page_columns import MEASURES
+from crawlers.graphs.model import MEASURES, Column, MemoryGraph
 
 
 def random_graph(nodes=60, links=4, seed=1):
@@ -52,7 +51,7 @@ import pathlib, sys
 sys.path.insert(0, sys.argv[1])
 from test_analysis import PAIRS, random_graph
 from crawlers.graphs.analysis import analyse
-from crawlers.graphs.page_columns import MEASURES
+from crawlers.graphs.model import MEASURES
 from crawlers.graphs.export import write_graph
 from crawlers.graphs.model import ExtendedGraph
 for name, graph in (("pairs", PAIRS), ("random", random_graph(500, 7))):

@@ -12,7 +12,7 @@ from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import GraphLayout, graph_layout, laid_out
 from crawlers.graphs.model import MemoryGraph
 from crawlers.items import Node
-from tests.unit.graphs.writers.test_gexf import VIZ, gexf
+from tests.unit.graphs.test_gexf import VIZ, gexf
 
 GRAPH = MemoryGraph(
     [

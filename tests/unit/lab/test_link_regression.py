@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from crawlers.lab.link_regression import by_kind, explained, largest, regression
+from crawlers.lab.learn import by_kind, explained, largest, regression
 
 NEWS, OLD, RARE = ("url", "news"), ("url", "old"), ("anchor", "acme")
 

@@ -10,7 +10,7 @@ from crawlers.missions.topic.vectors import Weights
 from crawlers.ranking.opic import OPIC
 from crawlers.ranking.page_orders import BREADTH_FIRST, MAX_HOPS
 from crawlers.ranking.page_scores import OTHER
-from crawlers.store.schema.score_tables import SCORE_ROWS
+from crawlers.store.schema.tables import SCORE_ROWS
 from tests.support.orders import ORDER_NAMES, order
 
 WEIGHTS = Weights(0.5, 0.25, 0.25)

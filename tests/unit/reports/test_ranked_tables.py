@@ -1,6 +1,6 @@
 """Tables of pages by importance, PageRank or similarity."""
 
-from crawlers.reports.ranked_tables import TOP, write_ranked
+from crawlers.reports.catalogue.score_reports import TOP, write_ranked
 
 
 def test_pages_have_their_rank_and_times_that_spreadsheets_read(tmp_path):

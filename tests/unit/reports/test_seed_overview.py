@@ -5,7 +5,7 @@ from sqlalchemy import update
 
 from crawlers.items import State
 from crawlers.reports.catalogue.report import sorted_by
-from crawlers.reports.seed_overview import SEEDS, SeedState, chosen_lines, seed_lines, site_details
+from crawlers.reports.catalogue.site_report import SEEDS, SeedState, chosen_lines, seed_lines, site_details
 from crawlers.store.reading.url_counts import UrlCounts
 from crawlers.store.schema.tables import PullRow, SettingRow, page, site
 from crawlers.store.sites.seeds import save_seeds

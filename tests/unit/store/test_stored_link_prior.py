@@ -8,7 +8,7 @@ from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.sites.site_opening import SiteList
 from crawlers.store.sites.site_rows import SiteRow
-from crawlers.store.writing.stored_features import stored_link_prior
+from crawlers.store.writing.pulls import stored_link_prior
 from tests.support.stored_rows import read
 
 A = SiteRow(0, "http://a.test", 1, None, 0.0)

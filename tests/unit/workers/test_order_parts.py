@@ -5,7 +5,7 @@ from sqlalchemy import event
 
 from crawlers.store import worker_rows
 from crawlers.store.reading.importance import parts_of
-from crawlers.store.schema.score_tables import OrderTotalsRow
+from crawlers.store.schema.tables import OrderTotalsRow
 from crawlers.workers.exchange import hand_out
 from tests.support.stored_rows import begin, committed, write_rows
 

@@ -9,8 +9,7 @@ from crawlers.ranking.page_scores import REVISIT
 from crawlers.store import worker_rows
 from crawlers.store.reading import crawls
 from crawlers.store.schema.message_tables import Message
-from crawlers.store.schema.score_tables import ImportanceRow
-from crawlers.store.schema.tables import PullRow, SiteRelease, SourceRelease, crawl, pull, site, worker
+from crawlers.store.schema.tables import ImportanceRow, PullRow, SiteRelease, SourceRelease, crawl, pull, site, worker
 from crawlers.store.writing import pulls
 from crawlers.store.writing.pulls import Pull, pulls_of
 from crawlers.workers import exchange

@@ -17,7 +17,7 @@ from crawlers.missions.news.reports.document_reader import read_document
 from crawlers.missions.news.reports.url_rule_trial import by_prior, decision, rules_at, trial
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters, wanted_sites
-from crawlers.reports.time_limit import TimeLimit
+from crawlers.reports.catalogue.report import TimeLimit
 from crawlers.urls.resolution import resolve, site_of
 from crawlers.urls.url_expressions import UrlExpressions
 from crawlers.web.panel import crawl_of, number_in, panel_of

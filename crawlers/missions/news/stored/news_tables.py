@@ -35,8 +35,7 @@ from crawlers.store.schema.rows import (
     table,
     writes,
 )
-from crawlers.store.schema.score_tables import score_table
-from crawlers.store.schema.tables import metadata
+from crawlers.store.schema.tables import metadata, score_table
 
 feed = Table(
     "feed",

@@ -8,7 +8,7 @@ from crawlers.items import State
 from crawlers.missions.topic import topic_graph
 from crawlers.missions.topic.topic_graph import TopicGraph
 from tests.support.topic_store import add_links, add_page, begin_topic
-from tests.unit.graphs.writers.test_gexf import gexf, problems
+from tests.unit.graphs.test_gexf import gexf, problems
 
 
 @pytest.fixture

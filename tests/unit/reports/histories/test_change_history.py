@@ -3,7 +3,7 @@
 from crawlers.items import State
 from crawlers.reports.histories.change_history import change_events
 from crawlers.reports.histories.history import SHOWN
-from crawlers.store.schema.score_tables import LinkChangeRow, PageChangeRow
+from crawlers.store.schema.tables import LinkChangeRow, PageChangeRow
 from tests.support import histories
 from tests.support.scored_store import A, Linked, store
 from tests.support.stored_rows import read, write_rows

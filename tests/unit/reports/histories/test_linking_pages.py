@@ -9,8 +9,7 @@ from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.report import rows_of, slice_of
 from crawlers.reports.histories.history import Subject, fact_lines
 from crawlers.reports.histories.linking_pages import LinkingPages, linking_facts
-from crawlers.store.schema.score_tables import LinkTextRow
-from crawlers.store.schema.tables import LinkContextRow
+from crawlers.store.schema.tables import LinkContextRow, LinkTextRow
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_links, add_page, begin_topic
 

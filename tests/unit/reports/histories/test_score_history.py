@@ -15,9 +15,8 @@ from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_values import LinkValues, features_of, text_of
 from crawlers.reports.histories.history import fact_lines
 from crawlers.reports.histories.score_history import score_facts
-from crawlers.store.schema.score_tables import OrderTotalsRow, importance, order_totals
-from crawlers.store.schema.tables import LinkFeaturesRow, PullRow, page
-from crawlers.store.writing.stored_features import keep_link_prior
+from crawlers.store.schema.tables import LinkFeaturesRow, OrderTotalsRow, PullRow, importance, order_totals, page
+from crawlers.store.writing.pulls import keep_link_prior
 from tests.support.scored_store import A, Linked, store
 from tests.support.stored_rows import committed, execute, read, write_rows
 

@@ -13,8 +13,8 @@ from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.store.reading import crawls
+from crawlers.store.reading.crawl_settings import claimed_folder
 from crawlers.store.reading.queries import crawl_named, crawl_numbered
-from crawlers.store.reading.result_folders import claimed_folder
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.tables import (

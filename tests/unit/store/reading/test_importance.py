@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.reports.ranked_tables import best_pages
+from crawlers.reports.catalogue.score_reports import best_pages
 from crawlers.store.reading.importance import shares_of_site, standing, totals_of, weights_of_crawl
 from tests.support.scored_store import A, B, Linked, store
 from tests.support.stored_rows import read

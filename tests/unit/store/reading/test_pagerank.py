@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 from sqlalchemy import text
 
 from crawlers.items import State
-from crawlers.reports.ranked_tables import best_pages
+from crawlers.reports.catalogue.score_reports import best_pages
 from crawlers.store.reading.pagerank import DIGITS, ENOUGH, StoredPageRank
 from tests.support.scale_free import copy_model
 from tests.support.scored_store import A, B, Linked, store

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, insert
 
-from crawlers.store.reading.result_folders import claimed_folder, recorded_folder, replaced_crawl, successor
+from crawlers.store.reading.crawl_settings import claimed_folder, recorded_folder, replaced_crawl, successor
 from crawlers.store.schema.tables import crawl
 from tests.support.stored_rows import committed, read
 

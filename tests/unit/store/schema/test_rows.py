@@ -8,8 +8,9 @@ from typing import NamedTuple, get_type_hints
 import pytest
 from sqlalchemy import MetaData, text
 
-from crawlers.store.schema import metadata, score_tables
+from crawlers.store.schema import metadata
 from crawlers.store.schema.rows import UPDATE, UPSERT, BigInt, Hash, row_types, table, write_of, writes
+from crawlers.store.schema.tables import ImportanceRow
 
 pytestmark = pytest.mark.both_stores
 
@@ -51,7 +52,7 @@ def test_fields_have_the_types_of_their_columns(kind):
         column = write.table.c[name]
         may_be_null = hints[name] != write.types[name]
         assert column.nullable or not may_be_null, name
-        assert write.types[name] is column.type.python_type or kind is score_tables.ImportanceRow, name
+        assert write.types[name] is column.type.python_type or kind is ImportanceRow, name
 
 
 def test_partial_index_has_only_the_rows_that_meet_its_condition(database):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from crawlers.store.reading.result_folders import claimed_folder
+from crawlers.store.reading.crawl_settings import claimed_folder
 from crawlers.web.pages import file_pages
 from tests.support.stored_crawl import later_crawl
 from tests.unit.web.conftest import change_crawl

@@ -4,9 +4,9 @@ import csv
 
 import pytest
 
-from crawlers.graphs.comparison import crawl_changes
-from crawlers.graphs.comparison.compared_graph import compared_sites, write_comparisons
-from crawlers.graphs.comparison.crawl_changes import link_changes, page_changes
+from crawlers.graphs import crawl_changes
+from crawlers.graphs.compared_graph import compared_sites, write_comparisons
+from crawlers.graphs.crawl_changes import link_changes, page_changes
 from crawlers.store.reading.queries import CrawledSite
 from tests.support.memory import peak_bytes
 from tests.support.stored_site import MOVED, REFUSED, Stored, store

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.files.csv_tables import clean
+from crawlers.graphs.graph_writers import write_graphml
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
-from crawlers.graphs.writers.graphml import write_graphml
-from tests.unit.graphs.writers.test_gexf import GRAPH
+from tests.unit.graphs.test_gexf import GRAPH
 
 
 def graphml(graph):

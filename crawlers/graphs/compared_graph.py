@@ -14,26 +14,29 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from crawlers.files.atomic import replacing
 from crawlers.files.csv_tables import iso_time, utc, write_table
 from crawlers.files.names import file_stem
-from crawlers.graphs.comparison.change_lists import ComparedSite, all_links, all_pages, changed
-from crawlers.graphs.comparison.crawl_changes import (
+from crawlers.graphs.crawl_changes import (
     CHANGES,
+    ComparedSite,
     LinkChange,
     PageChange,
+    all_links,
+    all_pages,
+    changed,
     link_changes,
     page_changes,
 )
 from crawlers.graphs.export import scratch
 from crawlers.graphs.graph_map import STATUS_COLOURS, node_size
+from crawlers.graphs.graph_writers import write_document
 from crawlers.graphs.looks import Look, positions
 from crawlers.graphs.model import Column, GraphSize
-from crawlers.graphs.writers.gexf import write_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from crawlers.files.csv_tables import Value
-    from crawlers.graphs.comparison.crawl_changes import Change
+    from crawlers.graphs.crawl_changes import Change
     from crawlers.graphs.model import Row
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import CrawledSite

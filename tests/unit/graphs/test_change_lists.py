@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from crawlers.graphs.comparison.change_lists import all_links, all_pages, change_lists, changed
-from crawlers.graphs.comparison.compared_graph import compared_sites
+from crawlers.graphs.compared_graph import compared_sites
+from crawlers.graphs.crawl_changes import all_links, all_pages, change_lists, changed
 from crawlers.store.reading.queries import sites_of
 from tests.support.stored_crawl import later_crawl, stored_crawl
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from crawlers.files.csv_tables import clean
+from crawlers.graphs.graph_writers import write_gexf
 from crawlers.graphs.looks import Look
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
-from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.items import Node
 from tests.support.memory import peak_bytes
 

@@ -1,1 +1,0 @@
-"""Graph formats: each module has one function `write_FORMAT(graph, out, edges)`."""
