@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Required, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Required, TypeAlias, TypedDict
 
 from crawlers.reasons import sentence
 
@@ -150,11 +150,8 @@ def _readable(link: ExternalLink, count: int) -> dict[str, Any]:
     return {**fields, "count": count}
 
 
-class QueueSlot(NamedTuple):
-    """The place of a waiting URL, under an order with several queues per site."""
-
-    queue: int
-    value: float  # orders the URLs of the queue
+#: What a mission says of a URL to its order, and nobody else looks into; JSON can represent it.
+Hint: TypeAlias = tuple[Any, ...]
 
 
 class LinkText(NamedTuple):

@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import update
 
+from crawlers.frontier.values import NOTHING_SENT
 from crawlers.store import worker_rows
 from crawlers.store.schema import tables
 from crawlers.store.worker_rows import Round
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy import Connection
 
     from crawlers.crawl.worker import Worker
     from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.values import Decision, Lease, OutgoingLinks
+    from crawlers.items import Hint, Target
+    from crawlers.store.schema.rows import Row
     from crawlers.store.writing.writer import Writer
 
 
@@ -53,6 +59,12 @@ class Claims(Protocol):
 
     def release(self, site_id: int) -> None:
         """Give up a site that is to be given up, if nothing of its source is in flight. Raises `StoreError`."""
+
+    def links_of(self, lease: Lease, decision: Decision, now: float) -> OutgoingLinks:
+        """Return what a page says to other workers; rows of it are added to *decision*."""
+
+    def roots(self, targets: Iterable[Target], hint: Hint | None, now: float) -> Iterable[Row]:
+        """Return the rows that let other workers queue *targets* on sites of theirs, on level 0."""
 
 
 class Alone:
@@ -95,3 +107,9 @@ class Alone:
 
     def release(self, site_id: int) -> None:
         pass
+
+    def links_of(self, lease: Lease, decision: Decision, now: float) -> OutgoingLinks:
+        return NOTHING_SENT
+
+    def roots(self, targets: Iterable[Target], hint: Hint | None, now: float) -> Iterable[Row]:
+        return ()

@@ -137,7 +137,9 @@ class CrawlMetrics(Collector):
     def _work(self) -> None:
         now = self._timer()
         if now >= self._sum_at:
-            self._pages = self._crawl.frontier.page_counts()
+            self._pages = Counter()
+            for site in self._crawl.frontier.schedule.sites.values():
+                self._pages.update(site.counts)
             ended = self._timer()
             self._sum_at = ended + max(SUM_S, PAUSE_FACTOR * (ended - now))
         if now >= self._look_at:
@@ -190,7 +192,7 @@ class CrawlMetrics(Collector):
             Measurement(
                 "crawlers_rule_decisions_total",
                 "Times that the site rule was asked for a site, by outcome.",
-                frontier.schedule.rule_decisions._asdict(),
+                frontier.schedule.rule_decisions,
                 "outcome",
             ),
             Measurement(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.bandits.reward_kinds import signature_with
 from crawlers.errors import StoreError
-from crawlers.frontier.acknowledgement import fail_loop
-from crawlers.frontier.revisits import is_unchanged
+from crawlers.frontier.acknowledgement import fail_loop, is_unchanged
 from crawlers.items import State
 from crawlers.pages.retries import REST_STATUSES, retry_delay_s
 from crawlers.store.schema.tables import SiteRest
@@ -73,7 +72,7 @@ class PageRecording:
         return self.session.frontier.leased(page.id)
 
     def _record(self, lease: Lease, page: Page) -> Page:
-        now = self.session.clock()
+        now, site = self.session.clock(), self.session.frontier.site(lease.site_id)
         responded = None if page.state is State.REJECTED else page.status > 0 or page.state is not State.FAILED
         self.trials.record_result(lease.site_id, lease.id, responded=responded)
         attempts = lease.attempts + 1
@@ -82,7 +81,7 @@ class PageRecording:
             page, home = self.homes.follow(lease, page)
         rest_until = 0.0
         if page.status in REST_STATUSES:
-            rest_until = self.session.frontier.gate(lease.site_id).back_off(now, page.retry_after_s)
+            rest_until = site.gate.back_off(now, page.retry_after_s)
             self.session.writer.submit(ChangeSet(SiteRest(lease.site_id, rest_until)))
         # Scrapy's RetryMiddleware decides about the requests of foreign spiders.
         if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
@@ -101,7 +100,7 @@ class PageRecording:
             if keys := decision.reward.keys or self.sites.new_parts(lease, page):
                 signature = signature_with(page.content_signature, keys)
                 decision = replace(decision, page=replace(decision.page, content_signature=signature))
-            self.session.frontier.gate(lease.site_id).relax()
+            site.gate.relax()
             self.sites.observe(lease, decision.page)
         page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site
         is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
@@ -110,10 +109,11 @@ class PageRecording:
             decision = replace(decision, page=page)
         if home is not None:
             decision.changes.add(home)
-        new, page = self.session.frontier.acknowledge(lease, decision, now)
+        sent = self.session.claims.links_of(lease, decision, now)
+        new, page = self.session.frontier.acknowledge(lease, decision, now, sent)
         if page.state is not State.REJECTED:
             self.session.worker.ended += 1
-        if self.session.frontier.is_drained(lease.site_id):
+        if not site.is_waiting:
             self.sites.release_watch(lease.site_id)
         self.stats.count_page(lease, page, new, now, is_reported=decision.is_reported)
         return page

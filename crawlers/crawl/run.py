@@ -9,11 +9,10 @@ from crawlers.frontier.values import Decision
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
-    from crawlers.frontier.values import Lease
+    from crawlers.frontier.values import IncomingLink, Lease
     from crawlers.items import Page, Target
     from crawlers.pages.response import ResponseReader, WebResponse
     from crawlers.store.reader_threads import InThread
-    from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
 
     Fetch = Callable[[str], Awaitable[WebResponse]]  # of a URL that a person named
@@ -69,9 +68,9 @@ class Run:
     def close_sites(self, site_ids: Collection[int]) -> None:
         """Forget sites that another worker may open from now on."""
 
-    async def receive(self, messages: Sequence[Message], now: float) -> Sequence[Message]:
-        """Return the *messages* of other workers as they are to be taken up."""
-        return messages
+    async def receive(self, links: Sequence[IncomingLink], now: float) -> Sequence[IncomingLink]:
+        """Return the *links* from pages of other workers as they are to be taken up."""
+        return links
 
     def found_by_robots(self, sitemaps: list[str]) -> list[str]:
         """Return the URLs to fetch among the *sitemaps* that a robots.txt names."""

@@ -132,7 +132,8 @@ class Crawl:
             of_mission = (session, self.mission, self.sites)
             self._held = HeldSites(*of_mission, self._starts, self.trials, self.homes, self.sitemaps, self.addresses)
             self.recording = PageRecording(*of_mission, self.homes, self.trials, self._stats, self.retries)
-            self.frontier.register_sites(session.site_ids())
+            for number in session.site_ids():  # the same ties are decided in all workers: by these numbers, in order
+                self.frontier.budget.rule.sleep(number)
             session.warn_of_other_sites()
             if session.row.is_shared:
                 self._share()
@@ -235,7 +236,7 @@ class Crawl:
         )  # many sites take longer than a worker may be silent, so rounds go on meanwhile
 
     def _is_idle(self) -> bool:
-        return self._rests or not self.frontier.is_waiting or self._has_only_later_revisits
+        return self._rests or not self.frontier.schedule.is_waiting or self._has_only_later_revisits
 
     @property
     def _has_only_later_revisits(self) -> bool:
@@ -270,7 +271,7 @@ class Crawl:
         if not self.mission.is_ready or not self.may_lease or self._is_looking_up:
             return None
         for site_id in self.trials.admit_waiting(in_flight):
-            self.frontier.resume(site_id, now)
+            self.frontier.schedule.resume(site_id, now)
         for _ in range(MAX_REJECTED):
             if self.control.failure is not None or self._is_full(in_flight):
                 return None
@@ -315,13 +316,13 @@ class Crawl:
     def _await_trial(self, lease: Lease, now: float) -> None:
         """Let the site of *lease* wait for room among the sites on trial."""
         self.frontier.release(lease, now)
-        self.frontier.pause(lease.site_id, wait=Wait.TRIAL)
+        self.frontier.schedule.pause(lease.site_id, wait=Wait.TRIAL)
         self.trials.wait(lease.site_id)
 
     def _put_off(self, lease: Lease, now: float, wait: Wait = Wait.ROBOTS) -> None:
         """Let the site of *lease* wait for something that is needed before its pages."""
         self.frontier.release(lease, now)
-        self.frontier.pause(lease.site_id, is_awaited=True, wait=wait)
+        self.frontier.schedule.pause(lease.site_id, is_awaited=True, wait=wait)
 
     def _look_up(self, lease: Lease, query: Callable[[], Callable[[], None]]) -> None:
         """Keep *lease* until the result of *query* is taken up; no other URL is chosen in the meantime.
@@ -374,7 +375,7 @@ class Crawl:
         A busy process, or one that has yet to connect, sends it late. The lease of a copied request has ended.
         """
         if self.frontier.leased(lease.id) is lease:
-            self.frontier.gate(lease.site_id).record_request(self.clock())
+            self.frontier.site(lease.site_id).gate.record_request(self.clock())
 
     def record_robots(self, site_id: int, status: int, text: str | None, rest_s: float | None = None) -> None:
         """Store and apply the robots.txt of a site; its pages may be fetched now.
@@ -390,7 +391,7 @@ class Crawl:
             if rest_s is not None:
                 self.robots_waits(site_id, status, text, rest_s)
                 self._stats.inc_value("robots/rests")
-                self.frontier.pause(site_id)
+                self.frontier.schedule.pause(site_id)
                 return
             changes = ChangeSet()
             if address == self.sites.row(site_id).site:  # that of a further address is not stored
@@ -398,8 +399,8 @@ class Crawl:
             self.sites.record_robots(site_id, status, text)
             named = sitemaps_of_robots(text, address) if status == 200 and text else []
             self.sitemaps.record_robots(site_id, address, named)
-            self.frontier.gate(site_id).record_request(now)
-            self.frontier.resume(site_id, now)
+            self.frontier.site(site_id).gate.record_request(now)
+            self.frontier.schedule.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
             self._starts.add(self.mission.found_by_robots(named), now, changes)
         except StoreError as error:
@@ -454,12 +455,12 @@ class Crawl:
         """Whether the page budget ends the crawl although URLs wait."""
         if (last := self._last).others:
             return self.control.failure is None and last.is_budget_exhausted and not last.is_over
-        return self.control.failure is None and self.frontier.is_waiting and self.frontier.budget.is_exhausted
+        return self.control.failure is None and self.frontier.schedule.is_waiting and self.frontier.budget.is_exhausted
 
     @property
     def has_unsettled_levels(self) -> bool:
         """Whether nothing waits any more, and levels may have to be corrected: see `correct_levels`."""
-        is_open = self._last.others or self.frontier.is_waiting or self._has_settled
+        is_open = self._last.others or self.frontier.schedule.is_waiting or self._has_settled
         return not is_open and self.control.failure is None and self.session.leaves_levels_too_deep
 
     async def correct_levels(self) -> None:
@@ -473,7 +474,7 @@ class Crawl:
             if not (isinstance(error, StoreError) and self.session.writer.is_closed):  # else the crawl was closed
                 self.control.abort_for("the levels can't be corrected", error)
         else:
-            self._has_settled = not self.frontier.is_waiting
+            self._has_settled = not self.frontier.schedule.is_waiting
             self.control.resume()
         finally:
             self._is_settling = False
@@ -504,7 +505,7 @@ class Crawl:
             self.session.drop_surplus()
         self.session.writer.close()
         is_written = all([is_logged, *(self._writes(output) for output in outputs)])
-        finished = reason == Reason.FINISHED and is_written and not self.frontier.is_waiting
+        finished = reason == Reason.FINISHED and is_written and not self.frontier.schedule.is_waiting
         is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
         self.has_ended = True
         outcome = self.session.outcome(reason, is_finished=is_finished)

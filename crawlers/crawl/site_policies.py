@@ -142,8 +142,9 @@ class SitePolicies:
             # While robots.txt can't be read, that is no wish of the host: another run requests it at once.
             has_no_robots = row.robots_status is not None and is_unreachable(row.robots_status)
             rest_until = -math.inf if row.rest_until is None or has_no_robots else row.rest_until
-            # A clock that was set back must not make the crawl wait.
-            self._session.frontier.gate(row.id).resume(min(row.asked_at, now), rest_until, now)
+            site = self._session.frontier.site(row.id)
+            site.gate.resume(min(row.asked_at, now), rest_until, now)  # a clock that was set back must not make it wait
+            self._session.frontier.schedule.reschedule(site, now)
 
     def close(self, site_id: int) -> None:
         """Forget a site that the frontier has closed; it may be opened again."""
@@ -237,7 +238,7 @@ class SitePolicies:
         for name in new[:room]:
             if self._session.claims.is_divided:
                 changes.extend(self._session.add_site_elsewhere(name))
-                self._open_elsewhere([name])
+                self._elsewhere.add(name)
             else:
                 self.id_of(name, now, changes)
         if len(new) > room:
@@ -253,12 +254,8 @@ class SitePolicies:
         found, number = self._session.sites_elsewhere(
             [name for name in unknown if name not in self._session.row.excluded]
         )
-        self._open_elsewhere(found)
+        self._elsewhere.update(found)
         return [name for name in unknown if name not in found], number
-
-    def _open_elsewhere(self, names: Collection[str]) -> None:
-        self._elsewhere.update(names)
-        self._session.frontier.elsewhere.update(names)
 
     def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:
@@ -375,7 +372,7 @@ class SitePolicies:
         """Apply the Crawl-delay to the gate of the site, up to ROBOTS_MAX_DELAY_SECONDS."""
         if self.obeys_robots and (rules := self._rules_of(address)) is not None and rules.crawl_delay_s:
             delay_s = min(rules.crawl_delay_s, self._longest_delay_s)
-            self._session.frontier.gate(site_id).ask_for_delay(delay_s)
+            self._session.frontier.site(site_id).gate.ask_for_delay(delay_s)
 
     # Traps ------------------------------------------------------------------------------------------
 
@@ -439,7 +436,7 @@ class SitePolicies:
         if not self._watches_traps or lease.is_revisit:
             return ()
         others = self._watch(lease.site_id).leads_outside(lease.url, (target for target, _ in page.links))
-        return self._session.frontier.first_found(lease.site_id, others, lease.level + 1) if others else ()
+        return self._session.frontier.discovery.first_found(lease.site_id, others, lease.level + 1) if others else ()
 
     def observe(self, lease: Lease, page: Page) -> None:
         if self._watches_traps and not lease.is_revisit:  # else its text would look like a copy of itself

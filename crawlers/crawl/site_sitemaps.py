@@ -198,7 +198,7 @@ class SiteSitemaps:
     def record_request(self, site_id: int) -> None:
         """Note that the request for a sitemap of a site is sent now."""
         if site_id in self._turns:
-            self.session.frontier.gate(site_id).record_request(self.session.clock())
+            self.session.frontier.site(site_id).gate.record_request(self.session.clock())
 
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
         if reading.silent >= MAX_SILENT:
@@ -308,7 +308,7 @@ class SiteSitemaps:
                 self.stats.inc_value("sitemaps/read")
             else:
                 self.stats.inc_value("sitemaps/unread")
-            self.session.frontier.resume(site_id, now)
+            self.session.frontier.schedule.resume(site_id, now)
         except Exception as error:
             self.session.control.abort_for("a sitemap can't be stored", error)
 

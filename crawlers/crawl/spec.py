@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.inputs.setting_readers import SettingValues
-    from crawlers.items import QueueSlot, SiteLimits
+    from crawlers.items import Hint, SiteLimits
     from crawlers.pages.response import ResponseReader
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.scope import Scope
@@ -43,7 +43,7 @@ class CrawlSpec:
     reader: ResponseReader | None = None
     open: Callable[[Any], Run] = open_run  # with the `CrawlSession` of the open store; raises `ConfigError`
     gives: Mapping[str, Any] = field(default_factory=dict)  # what orders may need, by the words for it
-    start_slot: QueueSlot | None = None  # of the start URLs and roots, under an order with slots
+    start_hint: Hint | None = None  # of the start URLs and roots, under an order that takes hints
     has_rewards: bool = False  # of pages, from which the site rule learns
     recorded: Mapping[str, Any] = field(default_factory=dict)  # with the settings of the crawl
     named: Sequence[str] = ()  # further URLs that the user gave, and that are no sites or roots

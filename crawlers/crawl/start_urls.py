@@ -27,7 +27,7 @@ class StartUrls:
         self._sites = sites
         self._url_filter = url_filter
         self._roots = spec.roots
-        self._slot = spec.start_slot
+        self._hint = spec.start_hint
 
     def add_for(self, rows: Sequence[SiteRow], now: float) -> None:
         """Add the start URLs and roots of sites that were opened."""
@@ -53,11 +53,11 @@ class StartUrls:
                 away.append(resolve(url, "", self._session.options))
         if away:
             self._sites.add_sites(dict.fromkeys(target.site for target in away), now, changes)
-            self._session.frontier.send(away, self._slot, now, changes)
+            changes.add(*self._session.claims.roots(away, self._hint, now))
         self._add(here, now, changes)
 
     def _add(self, urls: Iterable[tuple[int, str]], now: float, changes: ChangeSet) -> None:
         found = [(site_id, resolve(url, "", self._session.options)) for site_id, url in urls]
         for _, target in found:
             self._url_filter.select(target)
-        self._session.frontier.add([Candidate(*one, slot=self._slot) for one in found], now, changes)
+        self._session.frontier.add([Candidate(*one, hint=self._hint) for one in found], now, changes)

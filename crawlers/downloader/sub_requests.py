@@ -91,7 +91,7 @@ class Hosts:
     def gate(self, site: str) -> HostGate:
         """Return the politeness of *site*, that of the frontier if it is a site of the crawl."""
         site_id = self._crawl.sites.open_site_id(site)
-        return self._host(site).gate if site_id is None else self._crawl.frontier.gate(site_id)
+        return self._host(site).gate if site_id is None else self._crawl.frontier.site(site_id).gate
 
     async def reason_against(self, site: str, url: str) -> str | None:
         """Return why robots.txt of *site* forbids *url*, or None."""

@@ -1,38 +1,39 @@
-"""Turns an acknowledged page into rows of the page and its links, discovered pages, and scores."""
+"""Turns an acknowledged page into rows of the page and its links, discovered pages, and scores.
+
+A page that was fetched before is compared with its previous visit: it is unchanged, has changed, or is gone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawlers.frontier import link_messages
-from crawlers.frontier.link_messages import Details
-from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.values import Origin
-from crawlers.items import LinkPlace, QueueSlot, State
+from crawlers.items import State
+from crawlers.pages.retries import REST_STATUSES
 from crawlers.ranking.page_orders import MAX_HOPS
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
-from crawlers.store.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
+from crawlers.store.schema.message_tables import ChangedLinks
 from crawlers.store.schema.tables import (
     LinkAnchorRow,
     LinkChangeRow,
     LinkTextRow,
     OutdatedBadLinks,
+    PageChangeRow,
     PageLinks,
     SiteAvailability,
+    UnchangedPage,
 )
-from crawlers.store.writing.page_rows import add_link_texts, add_page_rows
-from crawlers.urls.resolution import variant_rank
+from crawlers.store.writing.page_rows import add_contexts, add_page_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from crawlers.frontier.discovery import UrlDiscovery
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import Decision, Lease, PreviousVisit
+    from crawlers.frontier.values import Decision, Lease, OutgoingLinks, PreviousVisit
     from crawlers.items import Anchors, Page, Target
     from crawlers.store.writing.change_set import ChangeSet
 
@@ -60,22 +61,14 @@ def _is_loop(lease: Lease, target: Target) -> bool:
 
 
 class Acknowledgements:
-    """Writes pages into change sets.
-
-    *site_by_name* returns a site by its name; None if it is not open. *elsewhere* contains the names of the sites of
-    the crawl that this worker does not hold: links to them are sent as messages.
-    """
+    """Writes pages into change sets. *site_by_name* returns a site by its name; None if it is not open."""
 
     def __init__(
         self,
         discovery: UrlDiscovery,
         scoring: Scoring | None,
         site_by_name: Callable[[str], SiteQueue | None],
-        store: SqlFrontierStore,
-        elsewhere: Container[str],
     ) -> None:
-        self._store = store
-        self._elsewhere = elsewhere
         self._discovery = discovery
         self._scoring = scoring
         self._site_by_name = site_by_name
@@ -83,9 +76,9 @@ class Acknowledgements:
         self._read: set[int] = set()  # numbers of pages that were read in this run, if texts of links are stored
 
     def record_page(
-        self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
+        self, site: SiteQueue, lease: Lease, decision: Decision, sent: OutgoingLinks, now: float, changes: ChangeSet
     ) -> tuple[int, Page]:
-        """Add all rows of a page to *changes*, and update the scores.
+        """Add all rows of a page to *changes*, with what is *sent* to other workers, and update the scores.
 
         Returns the number of URLs that were never seen before, and the page as it was stored: redirects in a loop have
         failed.
@@ -93,25 +86,18 @@ class Acknowledgements:
         page, previous, moved_to, new = fail_loop(lease, decision.page), lease.previous, None, 0
         if page is not decision.page:
             decision = replace(decision, page=page)
-        sent: list[Message] = []
-        if page.moved_to is not None:
-            there = self._site_by_name(page.moved_to.site)
-            if there is None and page.moved_to.site in self._elsewhere:
-                sent.append(self._redirect(lease, page.moved_to, decision.slots, now))
-            else:
-                origin = Origin(lease.level, lease.hops + 1, lease.id, slots=decision.slots, follows=lease.id)
-                numbers, new = self._discovery.discover(there or site, [(page.moved_to, 1)], origin, now, changes)
-                moved_to = numbers[page.moved_to.key]
+        if page.moved_to is not None and (there := self._site_by_name(page.moved_to.site)) is not None:
+            origin = Origin(lease.level, lease.hops + 1, lease.id, hints=decision.hints, follows=lease.id)
+            numbers, new = self._discovery.discover(there, [(page.moved_to, 1)], origin, now, changes)
+            moved_to = numbers[page.moved_to.key]
         is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
             add_unchanged(changes, lease, page, previous)
             worth: Mapping[int, float] = previous.links
-            sent += self._known_elsewhere(lease, previous, now)
         else:
-            links, worth, found = self._discover(site, lease, decision, now, changes, sent)
+            links, worth, found = self._discover(site, lease, decision, now, changes)
             new += found
-            if previous is not None:
-                sent = self._numbered(sent, links, records_changes=decision.records_changes)
+            links |= sent.known
             if previous is not None and decision.records_changes:
                 links = add_change(changes, lease, previous, links, now)
             elif previous is not None:
@@ -136,149 +122,47 @@ class Acknowledgements:
             # In the same transaction as the page: a kill must not keep one and lose the other.
             site.is_available = page.state is State.DONE  # of several roots, one is enough
             changes.add(SiteAvailability(site.id, None if site.is_available else page.reason))
+        messages = sent.messages
         if self._scoring is not None:
             # A vanished page has no links; it is revisited as its cash grows, because it may reappear.
             is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)
-            carried = self._score(self._scoring, lease, decision, moved_to, worth if is_there else None, len(sent))
+            carried = self._score(self._scoring, lease, decision, moved_to, worth if is_there else None, len(messages))
             returns = self._scoring.scores.queue(lease.id) == REVISIT
-            site.pending += returns
             site.revisiting += returns - lease.is_revisit
-            sent = [message._replace(carried=carried) for message in sent]
-        changes.add(*sent)
+            messages = [message._replace(carried=carried) for message in messages]
+        changes.add(*messages)
         changes.extend(decision.changes)
         return new, page
 
-    def sites_of_links(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
-        """Return the sites on which *page*, of *site*, may have discovered URLs; *site* comes last."""
-        names = {target.site for target, _ in page.cross_site_links}
-        if page.moved_to is not None:
-            names.add(page.moved_to.site)
-        found = (self._site_by_name(name) for name in sorted(names))
-        return [*(other for other in found if other is not None and other is not site), site]
-
     def _discover(
-        self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet, sent: list[Message]
+        self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
     ) -> tuple[dict[int, int], Mapping[int, float], int]:
-        """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages.
-
-        Links to sites of others are added to *sent*.
-        """
-        page, slots = decision.page, decision.slots
-        origin = Origin(lease.level + 1, 0, lease.id, slots=slots, places=decision.links.places)
+        """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages."""
+        page = decision.page
+        origin = Origin(lease.level + 1, 0, lease.id, hints=decision.hints, places=decision.links.places)
         links: dict[int, int] = {}
         new = 0
-        by_site: dict[str, list[tuple[Target, int]]] = {}
+        by_site = [(site, page.links)] if page.links else []
+        across: dict[str, list[tuple[Target, int]]] = {}
         for target, count in page.cross_site_links:
-            by_site.setdefault(target.site, []).append((target, count))
-        by_queue: list[tuple[SiteQueue | None, Sequence[tuple[Target, int]]]] = [
-            (self._site_by_name(name), found) for name, found in by_site.items()
-        ]
-        if page.links:
-            by_queue.insert(0, (site, page.links))
+            across.setdefault(target.site, []).append((target, count))
+        by_site += [(there, found) for name, found in across.items() if (there := self._site_by_name(name)) is not None]
         ids: dict[int, int] = {}  # of the targets, by key
-        others: dict[int, tuple[Target, int]] = {}  # by key
-        for queue, found in by_queue:
-            if queue is None:
-                for target, count in found:
-                    if target.site in self._elsewhere:
-                        first, before = others.get(target.key, (target, 0))
-                        others[target.key] = (_better(first, target), before + count)
-                continue
-            numbers, found_new = self._discovery.discover(queue, found, origin, now, changes)
+        for there, found in by_site:
+            numbers, found_new = self._discovery.discover(there, found, origin, now, changes)
             new += found_new
             ids |= numbers
             for target, count in found:
                 number = numbers[target.key]
                 links[number] = links.get(number, 0) + count
         worth: Mapping[int, float] = links
-        values: Mapping[int, float] = {}
-        contexts: dict[int, list[int]] = {}
         if decision.links.values is not None:
-            contexts = add_link_texts(changes, page.id, decision.links.texts, ids, others, self._known)
-            values = decision.links.values
-            worth = _worth(links, ids, values)
+            contexts = add_contexts(changes, decision.links.texts, ids, self._known)
+            changes.add(*(LinkTextRow(page.id, ids[key], context) for key, context in contexts))
+            worth = _worth(links, ids, decision.links.values)
         elif page.anchors is not None:
             self._add_anchors(page, page.anchors, ids, changes)
-        texts = page.anchors.texts(others) if page.anchors is not None and others else {}
-        for key, (target, count) in others.items():
-            details = Details(None, None, slots.get(key), texts.get(key), origin.places.get(key), contexts.get(key, ()))
-            message = link_messages.link_message(self._store.crawl_id, lease.id, target, origin.level, 0, now, details)
-            sent.append(message._replace(count=count, value=values.get(key, 0.0)))
         return links, worth, new
-
-    # Links to sites of others -----------------------------------------------------------------------
-
-    def _redirect(self, lease: Lease, target: Target, slots: Mapping[int, QueueSlot], now: float) -> Message:
-        slot = slots.get(target.key)
-        if slot is None and self._scoring is not None:
-            slot = self._scoring.scores.passed_on(lease.id)
-        details = Details(request=None, slot=slot, has_moved=True)
-        return link_messages.link_message(
-            self._store.crawl_id, lease.id, target, lease.level, lease.hops + 1, now, details
-        )
-
-    def _known_elsewhere(self, lease: Lease, previous: PreviousVisit, now: float) -> list[Message]:
-        """Return the messages of an unchanged page: its links are stored, but carry cash again."""
-        if self._scoring is None or not self._scoring.pays_again or not self._elsewhere:
-            return []
-        away = [number for number in previous.links if not self._scoring.holds(number)]
-        found = self._store.waiting_elsewhere(self._scoring.scores.table, away) if away else ()
-        crawl_id, level = self._store.crawl_id, lease.level + 1
-        return [
-            Message(crawl_id, site, lease.id, number, key, url, level, 0, 0, 0.0, 0.0, now, None)
-            for number, site, key, url in found
-            if site in self._elsewhere
-        ]
-
-    def _numbered(self, sent: Sequence[Message], links: dict[int, int], *, records_changes: bool) -> list[Message]:
-        """Return the messages of a page that was visited before, with the numbers of the targets that are known.
-
-        The links to these are added to *links*: they may have been stored at an earlier visit. Messages that say
-        nothing new are left out.
-        """
-        pays_again = self._scoring is None or self._scoring.pays_again
-        numbers = self._store.numbers([(message.site, message.key) for message in sent]) if sent else {}
-        numbered = []
-        for message in sent:
-            number = numbers.get(message.key)
-            if number is not None and message.count:
-                links[number] = message.count
-                message = message._replace(target_id=number, count=0)
-                if not pays_again and link_messages.details_of(message).slot is None:
-                    continue
-            elif message.count and records_changes:
-                details = link_messages.details_of(message)._replace(is_new=True)
-                message = message._replace(details=link_messages.text_of(details))
-            elif message.count:
-                message = message._replace(count=0)
-            numbered.append(message)
-        return numbered
-
-    def receive(self, site: SiteQueue, message: Message, now: float, changes: ChangeSet) -> None:
-        """Take up a message to a page of *site*."""
-        details, source_id = link_messages.details_of(message), message.source_id
-        number = message.target_id
-        if number is None:
-            target = link_messages.target_of(message, details)
-            slots = {message.key: QueueSlot(*details.slot)} if details.slot else {}
-            places = {message.key: LinkPlace(*details.place)} if details.place is not None else {}
-            origin = Origin(message.level, message.hops, source_id or None, details.request, slots, places)
-            numbers, _ = self._discovery.discover(site, [(target, 1)], origin, now, changes)
-            number = numbers[target.key]
-        elif details.slot is not None and self._scoring is not None:
-            self._scoring.queued(number, QueueSlot(*details.slot))
-        changes.add(TakenMessage(message.id))
-        if message.count:
-            changes.add(ReceivedLink(source_id, number, message.id))
-            if details.is_new:
-                changes.add(LinkChangeRow(source_id, number, message.sent_at, None, 0))
-        changes.add(*(LinkTextRow(source_id, number, context) for context in details.contexts))
-        if details.anchor is not None:
-            changes.add(LinkAnchorRow(source_id, number, details.anchor))
-        if details.has_moved:
-            changes.add(MovedPage(source_id, number))
-        if self._scoring is not None:
-            self._scoring.received(number, message.carried, message.value)
 
     def _add_anchors(self, page: Page, anchors: Anchors, ids: Mapping[int, int], changes: ChangeSet) -> None:
         """Add the texts of the links whose targets may turn out to be broken."""
@@ -301,23 +185,21 @@ class Acknowledgements:
 
         Returns what each of the messages to pages *elsewhere* carries.
         """
-        carried = 0.0
+        carried, scores = 0.0, scoring.scores
+        changed: Collection[int] = ()
         if worth is not None and decision.page.state is not State.REJECTED:
-            carried = scoring.read(lease.id, worth, elsewhere)
+            carried = scores.carries(lease.id, worth, elsewhere) if elsewhere else 0.0
+            changed = scores.fetched(lease.id, worth, elsewhere)
         elif elsewhere:
-            carried = scoring.moved_away(lease.id)
+            carried = scores.moved_away(lease.id)
         elif moved_to is not None:
-            scoring.record_alias(lease.id, moved_to)
+            changed = scores.record_alias(lease.id, moved_to)
         else:
-            scoring.remove_page(lease.id)
+            scores.remove_page(lease.id)
         if decision.revisit_at is not None:
-            scoring.scores.schedule_visit(lease.id)
+            scores.schedule_visit(lease.id)
+        scoring.note([lease.id, *changed])
         return carried
-
-
-def _better(one: Target, other: Target) -> Target:
-    """Return the better one of two variants of a URL."""
-    return min(one, other, key=lambda target: (variant_rank(target), target.url))
 
 
 def _worth(links: Iterable[int], ids: Mapping[int, int], values: Mapping[int, float]) -> dict[int, float]:
@@ -327,3 +209,49 @@ def _worth(links: Iterable[int], ids: Mapping[int, int], values: Mapping[int, fl
         if key in ids:  # else it is on a site of another worker
             worth[ids[key]] = max(value, worth[ids[key]])
     return worth
+
+
+def is_unchanged(page: Page, previous: PreviousVisit) -> bool:
+    """Whether the visit brought nothing new: 304, the same content, or no usable response.
+
+    A page that can't be fetched today is not gone: its host may be down.
+    """
+    if page.state is State.DONE:
+        return page.is_unchanged or page.content_hash.hex() == previous.content_hash
+    if previous.state == State.REFUSED and page.state is State.REFUSED and page.status == previous.status:
+        return True
+    return page.state is State.REJECTED or may_pass(page)
+
+
+def may_pass(page: Page) -> bool:
+    """Whether a download failed for a reason that says nothing of the page: its host may be down."""
+    return page.state is State.FAILED or page.status >= 500 or page.status in REST_STATUSES
+
+
+def add_unchanged(changes: ChangeSet, lease: Lease, page: Page, previous: PreviousVisit) -> None:
+    """Add the row of an unchanged page."""
+    was_seen = page.state is State.DONE or (page.state is State.REFUSED and page.status == previous.status)
+    seen_at = lease.leased_at if was_seen else previous.fetched_at
+    validators = (page.etag or previous.etag, page.last_modified or previous.last_modified)
+    changes.add(UnchangedPage(lease.id, page.reason or None, seen_at, *validators))
+
+
+def add_change(
+    changes: ChangeSet, lease: Lease, previous: PreviousVisit, links: dict[int, int], now: float
+) -> dict[int, int]:
+    """Add the rows of a changed page, which now has *links*; return the links that are not stored yet.
+
+    Its previous state is kept with the time of the previous visit; see the tables `page_change` and `link_change`.
+    """
+    page_id, seen = lease.id, previous.fetched_at
+    changes.add(
+        PageChangeRow(page_id, now, seen, previous.state, previous.status, previous.content_hash),
+        OutdatedBadLinks(page_id),
+        ChangedLinks(page_id, [target for target, count in links.items() if previous.links.get(target) == count]),
+    )
+    for target, count in previous.links.items():
+        if links.get(target) != count:
+            changes.add(LinkChangeRow(page_id, target, now, seen, count))
+    new = {target: count for target, count in links.items() if previous.links.get(target) != count}
+    changes.add(*(LinkChangeRow(page_id, target, now, None, 0) for target in new if target not in previous.links))
+    return new

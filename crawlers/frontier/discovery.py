@@ -23,21 +23,22 @@ from crawlers.frontier.url_cache import (
     rank_of,
     variant_of,
 )
-from crawlers.frontier.values import QueueEntry
+from crawlers.frontier.values import Origin, QueueEntry
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
 from crawlers.store.schema.tables import NewPage, SiteAvailability, WaitingPage
 from crawlers.urls.resolution import variant_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
-    from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.site_schedule import SiteSchedule
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.url_cache import UrlCache
-    from crawlers.frontier.values import Lease, Origin
+    from crawlers.frontier.value_queue import LinkLearning
+    from crawlers.frontier.values import IncomingLink, Lease
     from crawlers.items import Target
     from crawlers.ranking.page_orders import PageOrder
     from crawlers.store.writing.change_set import ChangeSet
@@ -47,7 +48,7 @@ SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose varia
 
 
 class UrlDiscovery:
-    """Known URLs of the open *sites*, at most *cache_urls* in memory; others are looked up in the store.
+    """Known URLs of the sites of *schedule*, at most *cache_urls* in memory; others are looked up in the store.
 
     *held* contains the numbers of pages that are waiting in the store although they are leased. *scoring* receives
     the pages that may be fetched, if the order has scores; *learning* their links, if the order learns from these.
@@ -59,7 +60,7 @@ class UrlDiscovery:
         order: PageOrder,
         reason_against: Callable[[Target], str | None],
         cache_urls: int,
-        sites: Mapping[int, SiteQueue],
+        schedule: SiteSchedule,
         held: Container[int],
         scoring: Scoring | None = None,
         learning: LinkLearning | None = None,
@@ -74,8 +75,8 @@ class UrlDiscovery:
         self._in_dicts = min(MOST_IN_DICTS, cache_urls // 4)
         self._cached = 0
         self._forgotten: int | None = None  # the number of the change set after which known URLs are forgotten
-        self._sites = sites
-        self._reasons: dict[int, str | None] = {}  # against new URLs, by key, see `new_targets`
+        self._schedule = schedule
+        self._found: dict[int, tuple[SiteQueue, QueueEntry]] = {}  # what is queued by `queue_found`, by page
         self.head_urls = 1000
 
     def discover(
@@ -92,7 +93,7 @@ class UrlDiscovery:
         seen = site.seen
         known = self._look_up(site, [target.key for target, _ in found])
         before = len(seen)
-        place, slots = place_of(rank(origin.level, origin.hops)), origin.slots
+        place, hints = place_of(rank(origin.level, origin.hops)), origin.hints
         new = 0
         for target, _ in found:
             key = target.key
@@ -103,8 +104,8 @@ class UrlDiscovery:
                 continue
             if not value & TAKEN and place < value >> PLACE_SHIFT & PLACE_MASK:
                 known[key] = self._improve(site, value, target, origin, now, changes)
-            if slots and self._scoring is not None and key in slots:
-                self._scoring.queued(id_of(value), slots[key])  # even while it is leased
+            if hints and self._scoring is not None and key in hints:
+                self._scoring.queued(id_of(value), hints[key])  # even while it is leased
         self._count_growth(seen, before)
         return {key: value >> ID_SHIFT for key, value in known.items()}, new
 
@@ -113,10 +114,7 @@ class UrlDiscovery:
         page_id = self._store.new_id()
         url, variant = target.url, variant_rank(target)
         priority = self._order.priority(level, hops)
-        reason = self._reasons.pop(target.key) if target.key in self._reasons else self._reason_against(target)
-        flags = 0
-        if reason is None:
-            reason = _depth_reason(level, site)
+        flags, reason = 0, self._reason_against(target) or _depth_reason(level, site)
         if code_of(reason) in REVIVABLE_REASONS:
             flags = REVIVABLE
         elif reason is not None:
@@ -132,12 +130,12 @@ class UrlDiscovery:
         if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = url
         if reason is None:
-            site.pending += 1
             if self._scoring is not None:
-                self._scoring.add_waiting(site.id, page_id, level, origin.slots.get(target.key))
+                self._scoring.add_waiting(site.id, page_id, level, origin.hints.get(target.key))
             if self._learning is not None:
                 changes.add(*self._learning.add_link(page_id, site.name, target, origin))
-            site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request), self.head_urls)
+            entry = QueueEntry(priority, page_id, target.key, url, level, hops, 0, request)
+            self._found[page_id] = site, entry
         elif self._learning is not None and flags == REVIVABLE:  # the next run may select it
             changes.add(*self._learning.add_link(page_id, site.name, target, origin))
             self._learning.forget([page_id])
@@ -160,15 +158,13 @@ class UrlDiscovery:
                 variant == best and (variant < ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
             ):
                 return value
-        reason = self._reason_against(target) if value & REVIVABLE else None
-        if reason is None:
-            reason = _depth_reason(level, site)
+        reason = (self._reason_against(target) if value & REVIVABLE else None) or _depth_reason(level, site)
         if not value & REVIVABLE:
-            site.discard(page_id)
+            if self._found.pop(page_id, None) is None:
+                site.discard(page_id)
         elif reason is None:
             site.counts[State.REJECTED] -= 1
             site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
-            site.pending += 1
             if self._learning is not None:
                 changes.add(*self._learning.add_link(page_id, site.name, target, origin))
         state = State.WAITING if reason is None else State.REJECTED
@@ -186,31 +182,57 @@ class UrlDiscovery:
             if self._scoring is not None:
                 self._scoring.add_waiting(site.id, page_id, level)
             entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request)
-            site.push(entry, self.head_urls)
+            self._found[page_id] = site, entry
         return value
 
-    def new_targets(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:
-        """Return the new, allowed *targets* on *site* (None: not open), found on *level*, without repeats.
+    def queue_found(self) -> list[SiteQueue]:
+        """Queue the URLs that were found since the last call, by their scores of now; return their sites."""
+        sites: dict[int, SiteQueue] = {}
+        for site, entry in self._found.values():
+            site.push(entry, self.head_urls)
+            sites[site.id] = site
+        self._found.clear()
+        return list(sites.values())
 
-        The reasons against the others are kept for the next `discover`, so that each URL is judged once.
-        """
-        by_key: dict[int, Target] = {}
+    def receive(self, link: IncomingLink, now: float, changes: ChangeSet) -> int:
+        """Take up a link to a page of an open site from a page of another worker; return the number of its target."""
+        site, source, number = self._schedule.by_name(link.target.site), link.message, link.message.target_id
+        assert site is not None
+        if number is None:
+            key = link.target.key
+            hints = {key: link.hint} if link.hint is not None else {}
+            places = {key: link.place} if link.place is not None else {}
+            origin = Origin(source.level, source.hops, source.source_id or None, link.request, hints, places)
+            number = self.discover(site, [(link.target, 1)], origin, now, changes)[0][key]
+        elif link.hint is not None and self._scoring is not None:
+            self._scoring.queued(number, link.hint)
+        if self._scoring is not None:
+            self._scoring.note(self._scoring.scores.received(number, source.carried, source.value))
+        return number
+
+    def new_targets(self, targets: Iterable[Target], level: int) -> list[Target]:
+        """Return the new, allowed *targets* among links found on *level*, without repeats."""
+        by_site: dict[str, dict[int, Target]] = {}
         for target in targets:
-            by_key.setdefault(target.key, target)
-        if site is not None:
-            known = self._look_up(site, list(by_key))
-            if _depth_reason(min(level, MAX_LEVEL), site) is not None:
-                return []
-            for key in known:
-                del by_key[key]
-        self._reasons.update((key, self._reason_against(target)) for key, target in by_key.items())
-        return [target for key, target in by_key.items() if self._reasons[key] is None]
+            by_site.setdefault(target.site, {}).setdefault(target.key, target)
+        found: list[Target] = []
+        for name, by_key in by_site.items():
+            site = self._schedule.by_name(name)
+            if site is not None and _depth_reason(min(level, MAX_LEVEL), site) is not None:
+                continue
+            if site is None:  # it is another worker's, or new
+                known = self._store.numbers((name, key) for key in by_key)
+            else:
+                known = self._look_up(site, list(by_key))
+            found += [one for key, one in by_key.items() if key not in known and self._reason_against(one) is None]
+        return found
 
-    def first_found(self, site: SiteQueue, targets: Iterable[Target], level: int) -> set[int]:
-        """Return the keys of those of the *targets* on *site* to which no page leads on a lower level than *level*.
+    def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
+        """Return the keys of those of the *targets* on a site to which no page leads on a lower level than *level*.
 
         The result does not depend on the order of the pages on the level before.
         """
+        site = self._schedule.site(site_id)
         keys = {target.key for target in targets}
         known, nearest = self._look_up(site, list(keys)), rank(min(level, MAX_LEVEL), 0)
         return {key for key in keys if key not in known or rank_of(known[key]) >= nearest}
@@ -224,10 +246,6 @@ class UrlDiscovery:
             known |= site.seen.values_of(missing)
             self._count_growth(site.seen, before)
         return known
-
-    def forget_reasons(self) -> None:
-        """Forget what `new_targets` kept of URLs that were not discovered after all."""
-        self._reasons.clear()
 
     # The cache --------------------------------------------------------------------------------------
 
@@ -293,7 +311,7 @@ class UrlDiscovery:
         if not self._store.has_committed(self._forgotten):
             return
         self._forgotten = None
-        for site in sorted(self._sites.values(), key=lambda site: len(site.seen), reverse=True):
+        for site in sorted(self._schedule.sites.values(), key=lambda site: len(site.seen), reverse=True):
             before = len(site.seen)
             site.seen.forget()
             self._cached += len(site.seen) - before

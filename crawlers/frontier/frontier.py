@@ -12,52 +12,47 @@ Time is the argument *now*, in seconds of any monotonic clock.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import replace
-from functools import partial
-from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from crawlers.errors import FrontierError
-from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
-from crawlers.frontier.queues.heap_queue import HeapQueue
-from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
+from crawlers.frontier.site_queue import MIN_QUEUE, HeapQueue, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
-from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, Lease, Origin, QueueEntry
+from crawlers.frontier.values import NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry
 from crawlers.items import State
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
 from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
-from crawlers.store.worker_rows import Wait
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlers.frontier.budget import PullBudget
-    from crawlers.frontier.link_learning import LinkLearning
-    from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import PageQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import Candidate, Decision, PageVisit, Position, Reward, SiteStart
-    from crawlers.items import Page, QueueSlot, Target
+    from crawlers.frontier.value_queue import LinkLearning
+    from crawlers.frontier.values import (
+        Candidate,
+        Decision,
+        OutgoingLinks,
+        PageVisit,
+        Reward,
+        SiteStart,
+    )
+    from crawlers.items import Hint, Page, Target
     from crawlers.ranking.page_orders import PageOrder
-    from crawlers.store.reading.importance import StoredPart
-    from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.store.writing.pulls import Pull
 
-_all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond
 MORE_LINKS = 50  # waiting pages of a site that are read with the features of their links; likewise
 MOST_READS = 10  # of a site in a row; others have their turn before the next ones
 MOST_COMMITS = 5  # for which a refill waits while others find further pages; then the crawl waits for the refill
-BATCH_PAGES = 500  # requeued at a time: 5 ms, so that the crawl does not stall
 SOON_S = 10.0  # a site that is due within this time can use a part of the budget that is granted now
 
 
@@ -87,44 +82,36 @@ class QueuedFrontier:
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
         self.schedule = SiteSchedule(budget, self._refill, in_order=order.finishes_each_priority)
-        self._scoring: Scoring | None = None
+        self.scoring: Scoring | None = None
         if order.scores is not None:
             from crawlers.frontier.scoring import Scoring  # with numpy, as learning below
 
             of_crawl = (store, self.schedule.sites, self._held, budget.worker_id or 0)
-            self._scoring = Scoring(order.scores, *of_crawl, is_divided=is_divided)
+            self.scoring = Scoring(order.scores, *of_crawl, is_divided=is_divided)
         self._learning: LinkLearning | None = None
         if order.link_values is not None:
-            from crawlers.frontier.link_learning import LinkLearning
+            from crawlers.frontier.value_queue import LinkLearning
 
             self._learning = LinkLearning(order.link_values, store)
-        sites, of_order = self.schedule.sites, (self._scoring, self._learning)
-        self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, *of_order)
-        self.elsewhere: set[str] = set()  # sites of the crawl that are not open here: links to them become messages
-        self._acknowledgements = Acknowledgements(
-            self._discovery, self._scoring, self.schedule.by_name, store, self.elsewhere
-        )
+        of_order = (self.scoring, self._learning)
+        self.discovery = UrlDiscovery(store, order, reason_against, cache_urls, self.schedule, self._held, *of_order)
+        self._acknowledgements = Acknowledgements(self.discovery, self.scoring, self.schedule.by_name)
         self._leases: dict[int, Lease] = {}
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
-        if self._scoring is not None and self._scoring.has_changes:
-            self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
+        if self.scoring is not None and self.scoring.has_changes:
+            self.submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
 
     @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without a further event; O(1) on average."""
         return not self.schedule.is_idle and not self.budget.is_exhausted
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether any URL of the open sites waits, whenever it is due, or is leased."""
-        return self.schedule.is_waiting
-
     def best_index(self, now: float) -> float | None:
         """Return the greatest index of the sites that can be fetched from soon; None if there are none.
 
         Infinite while a site has initial pages left. Rules without an index count all sites as equal: 0.
         """
-        if not self.is_waiting:
+        if not self.schedule.is_waiting:
             return None
         return self._rule.best_index(lambda arm: self.schedule.is_ready_by(arm, now + SOON_S))
 
@@ -140,59 +127,42 @@ class QueuedFrontier:
         """The number of leased URLs."""
         return len(self._leases)
 
-    def is_drained(self, site_id: int) -> bool:
-        """Whether nothing of a site waits or is leased."""
-        return not self.schedule.site(site_id).is_waiting
+    def site(self, site_id: int) -> SiteQueue:
+        """Return an open site; changes of its gate apply from the next lease on."""
+        return self.schedule.site(site_id)
 
     def leased(self, page_id: int) -> Lease | None:
         """Return the open lease of a page; None if it is not leased."""
         return self._leases.get(page_id)
 
-    def page_counts(self) -> Counter[State]:
-        """Return the numbers of pages by state, of all open sites together; 20,000 sites take some 10 ms."""
-        total: Counter[State] = Counter()
-        for site in self.schedule.sites.values():
-            total.update(site.counts)
-        return +total
+    def hint(self, page_id: int) -> Hint | None:
+        """Return the hint by which a page waits, or waited last; None under an order that takes none."""
+        return None if self.scoring is None else self.scoring.scores.hint(page_id)
 
     # Adding sites and URLs ----------------------------------------------------------------------------------
 
     def load_sites(self, site_ids: Sequence[int]) -> list[SiteStart]:
         """Return all that the store knows of each of these sites, which are not open; may be called in any thread."""
-        room, head_urls = self._discovery.room, self._discovery.head_urls
-        is_divided = self._scoring is not None and self._scoring.is_divided
+        room, head_urls = self.discovery.room, self.discovery.head_urls
+        is_divided = self.scoring is not None and self.scoring.is_divided
         limits = {"room": room, "head_urls": head_urls}
         return read_starts(
             self.store, self._order, site_ids, **limits, has_pulls=self.budget.records, is_divided=is_divided
         )
 
-    def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float, changes: ChangeSet) -> None:
-        """Add the rows to *changes* that let the workers of the sites of *targets* queue these, on level 0.
+    def submit(self, changes: ChangeSet, now: float, site: SiteQueue | None = None) -> None:
+        """Submit *changes* with the scores that changed, and queue what was found, and the pages whose scores rose.
 
-        The sites must be sites of the crawl, or added by *changes*.
+        The queues of *site* may have changed otherwise.
         """
-        changes.add(*(link_messages.root_message(self.store.crawl_id, target, slot, now) for target in targets))
-
-    def receive(self, messages: Iterable[Message], now: float) -> None:
-        """Apply *messages* to open sites, in this order; others are ignored. Each message is applied once."""
-        changes = ChangeSet()
-        touched: dict[int, SiteQueue] = {}
-        for message in messages:
-            site = self.schedule.by_name(message.site)
-            if site is not None:
-                self._acknowledgements.receive(site, message, now, changes)
-                touched[site.id] = site
-        if touched:
-            self._submit(changes, now)
-            self._discovery.forget_reasons()
-        for site in touched.values():
-            self.schedule.reschedule(site, now)
-
-    def apply_parts(self, parts: Mapping[int, StoredPart], now: float) -> None:
-        """Apply the order's *parts*: scores of the pages of other workers, and the cash that this worker received."""
-        if self._scoring is not None:
-            self._scoring.apply_parts(parts)
-            self._submit(ChangeSet(), now)
+        found = self.discovery.queue_found()
+        risen = self.scoring.write(changes, self.discovery.head_urls) if self.scoring is not None else ()
+        self.store.submit(changes)
+        self.discovery.trim()
+        for one in risen:
+            self.schedule.raise_index(one, now)
+        for one in found if site is None or site in found else (*found, site):
+            self.schedule.reschedule(one, now)
 
     def open_site(self, row: SiteRow, now: float, start: SiteStart | None = None) -> None:
         """Add a site with everything that is known of it: *start*, as returned by `load_sites`, which None calls.
@@ -203,42 +173,29 @@ class QueuedFrontier:
             start = NOTHING_STORED if row.is_new else self.load_sites([row.id])[0]
         waiting: Iterable[int] = start.heads
         revisiting = 0
-        # Nothing waits longer than from the attempt or visit before, even if the clock was set back since then.
-        retries, resting = (
-            [(entry, min(due_at, now + max(0.0, wait_s))) for entry, due_at, wait_s in rows]
-            for rows in (start.retries, start.due)
-        )
-        resting = [*((entry, due_at) for entry, due_at in retries if due_at > now), *resting]
-        if self._scoring is not None:
-            if self._scoring.is_divided:
-                self._scoring.open_site(row.id, start.scored, start.unscored, start.base)
-            waiting, revisiting = self._scoring.recalled(row.id)
+        if self.scoring is not None:
+            if self.scoring.is_divided:
+                self.scoring.open_site(row.id, start.scored, start.unscored, start.base)
+            waiting, revisiting = self.scoring.recalled(row.id)
         shares = self._order.shares() if start.shares is None else start.shares
         scores = self._order.scores
         site = SiteQueue(row, dict(start.counts), self._make_queue, shares, waiting, revisiting, scores)
         self.schedule.open(site)
-        self.elsewhere.discard(site.name)
         self._share_head_urls()
-        self._discovery.open_site(site, start.known)
+        self.discovery.open_site(site, start.known)
         if self._learning is not None:
-            taken = {entry.id for head in start.heads.values() for entry in head.entries} | {e.id for e, _ in resting}
-            self._learning.features |= {number: start.features[number] for number in taken if number in start.features}
+            self._learning.features |= start.features
         site.is_available = start.is_available
-        for entry, due_at in resting:
+        for entry, due_at, wait_s in start.resting:
             self._held.add(entry.id)
             if not self._is_revisit(entry.queue):
-                self._discovery.mark_taken(site, entry)
-            self.schedule.postpone(site, entry, due_at)
-        if start.revived:
-            for number in site.queues.keys() - start.heads.keys():
-                site.fill(number, [], 1)  # nothing else is in that queue
+                self.discovery.mark_taken(site, entry)
+            # Nothing waits longer than from the attempt or visit before, even if the clock was set back since then.
+            self.schedule.postpone(site, entry, min(due_at, now + max(0.0, wait_s)))
         for number, head in start.heads.items():
-            site.fill(number, head.entries, head.limit)
-        for entry in start.revived:
-            if entry.id not in self._held:
-                site.push(entry, self._discovery.head_urls)
-        if self._scoring is not None and self._scoring.has_changes:
-            self._submit(ChangeSet(), now)
+            site.queues[number].fill(head, start.limit)
+        if self.scoring is not None and self.scoring.has_changes:
+            self.submit(ChangeSet(), now)
         self.schedule.await_from(site, now)
 
     def close_site(self, site_id: int) -> ChangeSet:
@@ -250,41 +207,32 @@ class QueuedFrontier:
         site = self.schedule.site(site_id)
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
-        rows = self._scoring.close_site(site_id) if self._scoring is not None else ()
+        rows = self.scoring.close_site(site_id) if self.scoring is not None else ()
         self.schedule.close(site)
-        self._discovery.close_site(site)
+        self.discovery.close_site(site)
         if self._learning is not None:
             self._learning.forget(site.resting)
         self._held -= site.resting
         self._share_head_urls()
         asked_at, rest_until = site.gate.asked_at, site.gate.resting_until
-        self.elsewhere.add(site.name)
         return ChangeSet(SiteRelease(site_id, _finite(asked_at), _finite(rest_until)), *rows)
-
-    def register_sites(self, site_ids: Iterable[int]) -> None:
-        """Number the arms of the site rule in the order of *site_ids*, before their sites are opened here or elsewhere.
-
-        A rule decides ties by these numbers, so all workers of a crawl should register the same sites.
-        """
-        for site_id in site_ids:
-            self._rule.sleep(site_id)
 
     def _share_head_urls(self) -> None:
         share = self._head_total // max(1, len(self.schedule.sites))
         if self._learning is not None:  # their features take a tenth of the memory
-            self._discovery.head_urls = self._learning.compare(max(MIN_QUEUE, 10 * share))
+            self.discovery.head_urls = self._learning.compare(max(MIN_QUEUE, 10 * share))
         else:
-            most = MAX_QUEUE if self._scoring is None else self._head_total
-            self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
+            most = MAX_QUEUE if self.scoring is None else self._head_total
+            self.discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> PageQueue:
         stored = (self.store, self._held, spill_limit)
         if self._learning is not None:
-            from crawlers.frontier.queues.value_queue import ValueQueue  # with numpy
+            from crawlers.frontier.value_queue import ValueQueue  # with numpy
 
             return ValueQueue(site_id, number, self._learning, *stored)
-        if self._scoring is not None:
-            return HeapQueue(site_id, number, *stored, self._scoring.scores, self._scoring.rewrite)
+        if self.scoring is not None:
+            return HeapQueue(site_id, number, *stored, self.scoring.scores, self.scoring.rewrite)
         return HeapQueue(site_id, number, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
@@ -301,23 +249,13 @@ class QueuedFrontier:
         them."""
         changes = changes if changes is not None else ChangeSet()
         new = 0
-        candidates = list(candidates)  # so that nothing is added if the iteration fails
-        sites = {c.site_id: self.schedule.site(c.site_id) for c in candidates}
-        for (site_id, level, hops, found_on, request, slot), alike in groupby(candidates, _all_but_target):
-            found, slots = [(c.target, 1) for c in alike], {}
-            if slot is not None:
-                new_ones = self._discovery.new_targets(sites[site_id], (target for target, _ in found), level)
-                slots = dict.fromkeys((target.key for target in new_ones), slot)
-            origin = Origin(level, hops, found_on, request, slots)
-            new += self._discovery.discover(sites[site_id], found, origin, now, changes)[1]
-        self._submit(changes, now)
-        for site in sites.values():
-            self.schedule.reschedule(site, now)
+        for site, one in [(self.schedule.site(one.site_id), one) for one in candidates]:  # all of them, or none
+            _, target, level, hops, found_on, request, hint = one
+            is_new = hint is not None and self.discovery.new_targets([target], level)
+            origin = Origin(level, hops, found_on, request, {target.key: hint} if is_new and hint is not None else {})
+            new += self.discovery.discover(site, [(target, 1)], origin, now, changes)[1]
+        self.submit(changes, now)
         return new
-
-    def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
-        """Return the keys of those of the *targets* on a site to which no page leads on a lower level than *level*."""
-        return self._discovery.first_found(self.schedule.site(site_id), targets, level)
 
     # Leasing ----------------------------------------------------------------------------------
 
@@ -332,14 +270,13 @@ class QueuedFrontier:
         leases: list[Lease] = []
         while len(leases) < n and self.budget.has_room and (site := self.schedule.select(now)) is not None:
             leases.append(self._pop(site, now))
-            self.schedule.leased(site, now)
+            self.schedule.await_from(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:
         entry = site.pop()
         self._held.add(entry.id)
-        self._discovery.mark_taken(site, entry)
-        site.pending -= 1
+        self.discovery.mark_taken(site, entry)
         identity = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
         previous = self.store.previous(entry.id) if self._is_revisit(entry.queue) else None
         lease = Lease(*identity, now, entry.queue, previous)
@@ -355,8 +292,10 @@ class QueuedFrontier:
 
     # Ending leases --------------------------------------------------------------------------------
 
-    def acknowledge(self, lease: Lease, decision: Decision, now: float) -> tuple[int, Page]:
-        """End the lease with its results: the page, its links, its reward.
+    def acknowledge(
+        self, lease: Lease, decision: Decision, now: float, sent: OutgoingLinks = NOTHING_SENT
+    ) -> tuple[int, Page]:
+        """End the lease with its results: the page, its links, its reward, and what is *sent* to other workers.
 
         If the page redirects to another variant of its own URL, that variant is queued instead. Returns the number of
         URLs that were never seen before, and the page as it was stored.
@@ -364,15 +303,20 @@ class QueuedFrontier:
         page = decision.page
         requested = page.state is not State.REJECTED
         site = self._site_of(lease)
-        self._discovery.mark_taken(site, lease)  # the cache may have forgotten it in the meantime
+        self.discovery.mark_taken(site, lease)  # the cache may have forgotten it in the meantime
         if redirects_to_variant(lease, page):
             self._end(lease, requested=requested)
-            return 0, self._retry_variant(site, lease, decision, now)
+            assert page.moved_to is not None
+            variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
+            reason = Reason.REDIRECTED.of(variant.url)
+            self._record_failure(site, variant, reason, now, decision.changes)  # it was a download
+            self._wait(site, self._entry(variant))
+            self.schedule.reschedule(site, now)
+            return 0, replace(page, state=State.WAITING)
         changes = ChangeSet()
-        acknowledged = self._acknowledgements.record_page(site, lease, decision, now, changes)
+        acknowledged = self._acknowledgements.record_page(site, lease, decision, sent, now, changes)
         self._end(lease, requested=requested)
-        self._discovery.forget_reasons()
-        if decision.revisit_at is None or self._scoring is None:
+        if decision.revisit_at is None or self.scoring is None:
             self._held.discard(lease.id)
         else:
             self.schedule.postpone(site, self._entry(lease)._replace(attempts=0, queue=REVISIT), decision.revisit_at)
@@ -382,27 +326,12 @@ class QueuedFrontier:
             self.budget.cancel_pull(site, lease)
         if self._learning is not None:
             self._learning.forget([lease.id])
-        self._submit(changes, now)
-        for other in self._acknowledgements.sites_of_links(site, page):
-            self.schedule.reschedule(other, now)
+        self.submit(changes, now, site)
         if lease.id in self._fetched_again:
             self._fetched_again.discard(lease.id)
             if page.state is State.DONE:
-                self._fetch_again(site, [(lease.id, page.reason or None, lease.leased_at)], now)
+                self.fetch_again(site.name, [(lease.id, page.reason or None, lease.leased_at)], now)
         return acknowledged
-
-    def _retry_variant(self, site: SiteQueue, lease: Lease, decision: Decision, now: float) -> Page:
-        """Queue the variant of the same URL to which the server redirects; return the page, which waits again."""
-        page = decision.page
-        assert page.moved_to is not None
-        variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
-        self._record_failure(
-            site, variant, Reason.REDIRECTED.of(variant.url), now, decision.changes
-        )  # it was a download
-        self._wait(site, self._entry(variant))
-        site.pending += 1
-        self.schedule.reschedule(site, now)
-        return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         """Queue the URL again, not to be leased before *not_before*; *failed* counts as an attempt."""
@@ -417,16 +346,7 @@ class QueuedFrontier:
             self.schedule.postpone(site, self._entry(lease), not_before)
         else:
             self._wait(site, self._entry(lease))
-        site.pending += 1
         self.schedule.reschedule(site, lease.leased_at)
-
-    def _submit(self, changes: ChangeSet, now: float) -> None:
-        """Submit *changes* with the scores that changed, and requeue the pages whose scores rose."""
-        risen = self._scoring.write(changes, self._discovery.head_urls) if self._scoring is not None else ()
-        self.store.submit(changes)
-        self._discovery.trim()
-        for site in risen:
-            self.schedule.raise_index(site, now)
 
     def _record_failure(
         self,
@@ -443,7 +363,7 @@ class QueuedFrontier:
                 rest_until = max(retry_at or -math.inf, site.gate.resting_until)  # never before the host wishes
                 changes.add(SiteAvailability(site.id, reason), SiteRest(site.id, _finite(rest_until)))
         self._end_pull(site, lease, NO_REWARD, now, changes)
-        self._submit(changes, now)
+        self.submit(changes, now)
 
     def _end_pull(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
         self.budget.record_reward(site, lease, reward, now, changes)
@@ -470,11 +390,11 @@ class QueuedFrontier:
         """Queue a leased page again; it is already counted as pending."""
         self._held.discard(entry.id)
         if not self._is_revisit(entry.queue):
-            self._discovery.mark_waiting(site, entry)
-        site.push(entry, self._discovery.head_urls)
+            self.discovery.mark_waiting(site, entry)
+        site.push(entry, self.discovery.head_urls)
 
     def _is_revisit(self, queue: int) -> bool:
-        return self._scoring is not None and queue == REVISIT
+        return self.scoring is not None and queue == REVISIT
 
     def _entry(self, lease: Lease) -> QueueEntry:
         identity = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
@@ -483,112 +403,48 @@ class QueuedFrontier:
     def _priority(self, lease: Lease) -> float:
         return self._order.priority(lease.level, lease.hops)
 
-    def gate(self, site_id: int) -> HostGate:
-        """Return the politeness of a site; changes apply from the next lease on."""
-        return self.schedule.site(site_id).gate
+    def _refill(self, site: SiteQueue) -> bool:
+        """Read the next URLs of the queues of *site* that need it, once all that was pushed to these is committed.
 
-    def pause(self, site_id: int, *, is_awaited: bool = False, wait: Wait = Wait.ROBOTS) -> None:
-        """Lease nothing of this site until `resume`; people are told that it waits for *wait*.
-
-        A crawl that waits for good sites waits if it *is_awaited*.
+        Returns whether they have what they need.
         """
-        self.schedule.pause(self.schedule.site(site_id), wait, is_awaited=is_awaited)
-
-    def resume(self, site_id: int, now: float) -> None:
-        """Allow leases of this site again."""
-        self.schedule.resume(self.schedule.site(site_id), now)
-
-    def _refill(self, site: SiteQueue) -> None:
-        """Read the next URLs of the queues of *site* that need it, once all that was pushed to these is committed."""
         most = MAX_QUEUE if self._learning is None else MORE_LINKS
-        limit = min(most, site.queue_limit(self._discovery.head_urls))
+        limit = min(most, site.queue_limit(self.discovery.head_urls))
         for _ in range(MOST_READS):
-            if not site.needs_refill:
-                return
+            if not (numbers := site.needs_refill):
+                return True
             if site.is_unwritten:
-                for number in site.needs_refill:
+                for number in numbers:
                     site.queues[number].write_fallen()
                 site.is_unwritten, site.written = False, self.store.submitted
                 site.commits_awaited += 1
             if site.commits_awaited > MOST_COMMITS:
                 self.store.flush()
             elif not self.store.has_committed(site.written):
-                return
-            site.commits_awaited = 0
-            for number in sorted(site.needs_refill):
-                site.needs_refill.discard(number)
+                return False
+            site.commits_awaited, site.is_unwritten = 0, True
+            for number in sorted(numbers):
                 site.queues[number].refill(limit)
-                site.update_queue(number, site.queues[number])
+        return not site.needs_refill
 
-    # Requeueing known pages -------------------------------------------------------------------------
-
-    def has_unread(self, site_id: int) -> bool:
-        """Return whether any page of a site waits for its first download."""
-        site = self.schedule.site(site_id)
-        return site.pending > site.revisiting
-
-    def slot(self, page_id: int) -> QueueSlot | None:
-        """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
-        return None if self._scoring is None else self._scoring.scores.hint(page_id)
-
-    def new_targets(self, targets: Iterable[Target], level: int) -> list[Target]:
-        """Return the new, allowed *targets* among links found on *level*, without repeats."""
-        by_site: dict[str, list[Target]] = {}
-        for target in targets:
-            by_site.setdefault(target.site, []).append(target)
-        found: list[Target] = []
-        for name, its in by_site.items():
-            if name in self.elsewhere:
-                known = self.store.numbers((name, target.key) for target in its)
-                its = [target for target in its if target.key not in known]
-            found += self._discovery.new_targets(self.schedule.by_name(name), its, level)
-        return found
-
-    def waiting(self, site_id: int, after: Position = BEFORE_ALL) -> Callable[[], Sequence[QueueEntry]]:
-        """Return the query for the next waiting pages of a site behind *after*, for `requeue`.
-
-        It may be called in any thread, and sees what is committed.
-        """
-        return partial(self.store.waiting, site_id, after, BATCH_PAGES)
-
-    def requeue(
-        self, pages: Sequence[QueueEntry], slot_of: Callable[[str, QueueSlot], QueueSlot], now: float
-    ) -> Position | None:
-        """Move *pages* that `waiting` found, and that still wait, where *slot_of* says, given URL and hint of each.
-
-        Returns the position to continue from; None if there are no more.
-        """
-        if self._scoring is None:
-            return None
-        self._scoring.requeue(pages, slot_of)
-        if self._scoring.has_changes:
-            self._submit(ChangeSet(), now)
-        return (pages[-1].priority, pages[-1].id) if len(pages) == BATCH_PAGES else None
-
-    def fetch_again(self, site: str, pages: Iterable[PageVisit], now: float) -> None:
+    def fetch_again(self, site: str, pages: Sequence[PageVisit], now: float) -> None:
         """Queue fetched *pages* of a site for one more complete fetch.
 
         A scheduled revisit is due at once; a revisit in flight is followed by another one.
         """
         its = self.schedule.by_name(site)
-        if its is not None:  # else the host list omits it
-            self._fetch_again(its, list(pages), now)
-
-    def _fetch_again(self, site: SiteQueue, pages: Sequence[PageVisit], now: float) -> None:
-        if self._scoring is None:
+        if its is None or self.scoring is None:  # the host list omits it, or no page is fetched again
             return
         changes = ChangeSet()
-        hastened = self.schedule.hasten(site, {page_id for page_id, _, _ in pages}, now)
+        hastened = self.schedule.hasten(its, {page_id for page_id, _, _ in pages}, now)
         for page_id, reason, fetched_at in pages:
-            is_queued = self._scoring.fetch_again(page_id)
-            site.pending += is_queued
-            site.revisiting += is_queued
+            is_queued = self.scoring.fetch_again(page_id)
+            its.revisiting += is_queued
             if is_queued or page_id in hastened:
                 changes.add(UnchangedPage(page_id, reason, fetched_at, None, None))
             elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
                 self._fetched_again.add(page_id)
-        self._submit(changes, now)
-        self.schedule.reschedule(site, now)
+        self.submit(changes, now, its)
 
 
 def _finite(time: float) -> float | None:

@@ -13,12 +13,12 @@ from crawlers.store.schema.tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import Mismatch, QueueEntry, ScoredPage
-    from crawlers.items import QueueSlot
+    from crawlers.frontier.values import Mismatch, ScoredPage
+    from crawlers.items import Hint
     from crawlers.ranking.page_scores import PageScores
     from crawlers.store.reading.importance import StoredPart
     from crawlers.store.schema.rows import Row
@@ -100,7 +100,8 @@ class Scoring:
                 self._recalled[site_id][self.scores.queue(page_id)] += 1
             else:
                 self._recalled[site_id][self.scores.queue(page_id)] -= 1
-                self.remove_page(page_id)
+                self.scores.remove_page(page_id)
+                self._changed[page_id] = None
 
     @property
     def has_changes(self) -> bool:
@@ -112,25 +113,22 @@ class Scoring:
         waiting = self._recalled.pop(site_id, Counter())
         return [queue for queue in sorted(waiting) if waiting[queue]], waiting[REVISIT]
 
-    def add_waiting(self, site_id: int, page_id: int, level: int, slot: QueueSlot | None = None) -> None:
-        """Note that a page may be fetched, or was found nearer; *slot* is a hint of the mission."""
+    def add_waiting(self, site_id: int, page_id: int, level: int, hint: Hint | None = None) -> None:
+        """Note that a page may be fetched, or was found nearer; *hint* is a hint of the mission."""
         self._site_of[page_id] = site_id
         self.scores.add_waiting(page_id, level)
-        if slot is not None:
-            self.scores.take_hint(page_id, slot)
+        if hint is not None:
+            self.scores.take_hint(page_id, hint)
         self._changed[page_id] = None
 
-    def queued(self, page_id: int, slot: QueueSlot) -> None:
-        """Move a page that waits or rests to *slot*."""
-        if self.scores.take_hint(page_id, slot):
-            self._changed[page_id] = None
+    def note(self, pages: Iterable[int]) -> None:
+        """Note that the records of *pages* changed."""
+        self._changed.update(dict.fromkeys(pages))
 
-    def requeue(self, pages: Iterable[QueueEntry], slot_of: Callable[[str, QueueSlot], QueueSlot]) -> None:
-        """Move waiting *pages* where *slot_of* says, which gets the URL and the hint of each."""
-        for entry in pages:
-            before = self.scores.hint(entry.id)
-            if before is not None and (slot := slot_of(entry.url, before)) != before:
-                self.queued(entry.id, slot)
+    def queued(self, page_id: int, hint: Hint) -> None:
+        """Move a page that waits or rests to *hint*."""
+        if self.scores.take_hint(page_id, hint):
+            self._changed[page_id] = None
 
     def fetch_again(self, page_id: int) -> bool:
         """Queue a finished page for one more fetch as soon as possible; return whether it was finished."""
@@ -140,42 +138,11 @@ class Scoring:
             self._changed[page_id] = None
         return is_queued
 
-    def read(self, page_id: int, links: Mapping[int, float], elsewhere: int = 0) -> float:
-        """Note that a page was read; *links* contains the value of each of its links.
-
-        Returns what each of the messages to *elsewhere* pages of other workers carries.
-        """
-        carried = self.scores.carries(page_id, links, elsewhere) if elsewhere else 0.0
-        changed = self.scores.fetched(page_id, links, elsewhere)
-        self._changed[page_id] = None
-        self._changed.update(dict.fromkeys(changed))
-        return carried
-
-    def record_alias(self, page_id: int, target: int) -> None:
-        """Note that a page is only another URL of *target*."""
-        changed = self.scores.record_alias(page_id, target)
-        self._changed[page_id] = None
-        self._changed.update(dict.fromkeys(changed))
-
     # Pages of several workers ------------------------------------------------------------------------
-
-    @property
-    def pays_again(self) -> bool:
-        """Whether the links of a page carry something at each visit."""
-        return self.scores.is_shared
 
     def holds(self, page_id: int) -> bool:
         """Return whether a page belongs to an open site."""
         return self._site_of[page_id] in self._sites
-
-    def moved_away(self, page_id: int) -> float:
-        """Note that a page is only another URL of a page of another worker; return what the message carries."""
-        self._changed[page_id] = None
-        return self.scores.moved_away(page_id)
-
-    def received(self, page_id: int, carried: float, value: float) -> None:
-        """Note a link to a page of an open site from a page of another worker."""
-        self._changed.update(dict.fromkeys(self.scores.received(page_id, carried, value)))
 
     def apply_parts(self, parts: Mapping[int, StoredPart]) -> None:
         """Take up what the workers of the crawl stored; their number includes this one."""
@@ -220,11 +187,6 @@ class Scoring:
         scores = self.scores
         totals, base = json.dumps(scores.totals()), json.dumps(scores.base())
         return OrderTotalsRow(self._store.crawl_id, self._worker_id, totals, base)
-
-    def remove_page(self, page_id: int) -> None:
-        """Note that a page will not be fetched (again)."""
-        self.scores.remove_page(page_id)
-        self._changed[page_id] = None
 
     def write(self, changes: ChangeSet, head_urls: int) -> list[SiteQueue]:
         """Add changed rows to *changes*, and requeue pages whose score rose; return the sites with a better page."""

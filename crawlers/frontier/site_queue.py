@@ -1,31 +1,192 @@
-"""The waiting URLs of one site, in numbered queues.
+"""The waiting URLs of one site, in numbered queues: the next ones in a heap, the rest in the frontier store.
+
+So the memory of a queue is bounded, however many URLs wait. Priorities may change while URLs wait: they are then minus
+the scores of the order. The heap holds them as of their last decrease. A priority that decreases again gets a second
+item in the heap; one that grew is detected when its item reaches the top. So a change costs at most one push, and the
+queue still returns the best URL.
 
 An order without scores has all URLs of a site in queue 0; one with scores has the queues of its `PageScores`, among
-them `REVISIT` for pages that wait for a revisit.
+them `REVISIT` for pages that wait for a revisit. Orders that learn from links have a `ValueQueue` instead of a heap.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from crawlers.frontier.politeness import HostGate
-from crawlers.frontier.queues.heap_queue import ALL, NONE
 from crawlers.frontier.url_cache import UrlCache
 from crawlers.items import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
-    from crawlers.frontier.queues.heap_queue import HeapQueue
-    from crawlers.frontier.queues.value_queue import ValueQueue
+    from crawlers.frontier.sql_store import SqlFrontierStore
+    from crawlers.frontier.value_queue import ValueQueue
     from crawlers.frontier.values import Counts, QueueEntry
     from crawlers.ranking.page_orders import Shares
     from crawlers.ranking.page_scores import PageScores
     from crawlers.store.sites.site_rows import SiteRow
 
-    PageQueue: TypeAlias = HeapQueue | ValueQueue
+    PageQueue: TypeAlias = "HeapQueue | ValueQueue"
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
+
+
+ALL = (float("inf"), 0)
+NONE = (float("-inf"), 0)
+LOADED = 50  # entries read from the store at a time when that of the best page is not in memory
+
+
+class HeapQueue:
+    """The next URLs of the queue with a *number* of a site. *held* contains the pages that are leased or rest.
+
+    Without *scores* a page has the priority of its entry. Everything up to the *spill_limit*, a (priority, page), is in
+    the heap; everything behind it is in the *store* only, by the score that *write* wrote last. For a page whose score
+    rose over the spill limit, the heap contains only the number; its entry is read when the page is popped.
+    """
+
+    __slots__ = ("_entries", "_heap", "_held", "_number", "_scores", "_site_id", "_spill_limit", "_store", "_write")
+
+    def __init__(
+        self,
+        site_id: int,
+        number: int,
+        store: SqlFrontierStore,
+        held: Collection[int],
+        spill_limit: tuple[float, int] = ALL,
+        scores: PageScores | None = None,
+        write: Callable[[Iterable[int]], None] = lambda pages: None,
+    ) -> None:
+        self._site_id = site_id
+        self._number = number
+        self._store = store
+        self._held = held
+        self._spill_limit = spill_limit
+        self._scores = scores
+        self._write = write
+        self._heap: list[tuple[float, int]] = []
+        self._entries: dict[int, QueueEntry] = {}
+
+    def __len__(self) -> int:
+        """Return the number of items in memory."""
+        return len(self._heap)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the store may hold waiting URLs that are not in the heap."""
+        return self._spill_limit is not ALL
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the best page must be read from the store, or nothing waits."""
+        return self.first is None
+
+    @property
+    def needs_refill(self) -> bool:
+        """Whether nothing is in memory while the store may hold more."""
+        return self._spill_limit is not ALL and self.first is None
+
+    @property
+    def first(self) -> tuple[float, int] | None:
+        """The priority and id of the best page; None if it must be read from the store."""
+        heap = self._heap
+        if self._scores is None:  # an entry that was replaced has another item
+            entries = self._entries
+            while heap and ((entry := entries.get(heap[0][1])) is None or entry.priority != heap[0][0]):
+                heapq.heappop(heap)
+            return heap[0] if heap else None
+        while heap:
+            priority, page = heap[0]
+            if not self._waits(page) or (now := self._priority(page)) < priority:
+                heapq.heappop(heap)  # it no longer waits, or it has another item
+            elif now > priority:
+                heapq.heapreplace(heap, (now, page))
+            else:
+                return heap[0] if heap[0] <= self._spill_limit else None  # it fell: the store may have a better one
+        return None
+
+    def _priority(self, page: int) -> float:
+        return self._entries[page].priority if self._scores is None else -self._scores.score(page)
+
+    def _waits(self, page: int) -> bool:
+        if self._scores is None:
+            return page in self._entries
+        return page not in self._held and self._scores.queue(page) == self._number
+
+    def push(self, entry: QueueEntry, most: int) -> None:
+        """Queue *entry*; when half as many more than *most* are in memory, keep only the best *most*."""
+        self._entries[entry.id] = entry
+        if not self.raise_page(entry.id, most):
+            self._entries.pop(entry.id, None)
+
+    def raise_page(self, page_id: int, most: int) -> bool:
+        """Queue the number of a page whose score grew; return whether it is among the best, which are in memory."""
+        item = (self._priority(page_id), page_id)
+        if self.has_more and item > self._spill_limit:
+            return False
+        heapq.heappush(self._heap, item)
+        if len(self._heap) > most + most // 2:
+            self._trim(most)
+        return item <= self._spill_limit
+
+    def _trim(self, most: int) -> None:
+        """Drop outdated items, and all but the best *most*."""
+        pages = {page for _, page in self._heap}
+        heap = sorted((self._priority(page), page) for page in pages if self._waits(page))
+        if len(heap) > most:
+            del heap[most:]
+            self._spill_limit = min(self._spill_limit, heap[-1])
+        self._heap = heap
+        self._entries = {page: self._entries[page] for _, page in heap if page in self._entries}
+
+    def discard(self, page_id: int) -> None:
+        """Forget the entry of a URL: it is pushed again as another variant, or with another level."""
+        self._entries.pop(page_id, None)
+
+    def write_fallen(self) -> None:
+        """Write the rows of the pages in memory that have fallen over the spill limit, before a `refill`."""
+        if fallen := self._fallen():
+            self._write(fallen)
+
+    def _fallen(self) -> set[int]:
+        return {page for _, page in self._heap if self._waits(page)}
+
+    def refill(self, limit: int) -> None:
+        """Read the next *limit* URLs from the store; everything pushed must have been committed to it."""
+        fallen = self._fallen()
+        after = self._spill_limit if self._scores is None else NONE  # scores may have fallen behind the limit
+        while len(entries := self._read(after, limit)) == limit and all(entry.id in self._held for entry in entries):
+            after = entries[-1].priority, entries[-1].id  # rare: few pages of a queue are held at a time
+        self.fill(entries, limit)
+        if self._heap and fallen.issuperset(self._entries):
+            # All were written just now. A store that rounds must not make them appear to have fallen again, endlessly.
+            self._spill_limit = max(self._spill_limit, max(self._heap))
+
+    def _read(self, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+        if self._scores is None:
+            return self._store.waiting(self._site_id, after, limit)
+        return self._store.best(self._scores.table, self._site_id, self._number, after, limit)
+
+    def fill(self, entries: list[QueueEntry], limit: int) -> None:
+        """Begin with the next URLs of the store, in order and at most *limit*, without those that are held."""
+        self._entries = {entry.id: entry for entry in entries if entry.id not in self._held}
+        self._heap = [(self._priority(page), page) for page in self._entries]
+        heapq.heapify(self._heap)
+        self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
+
+    def pop(self) -> QueueEntry:
+        """Remove and return the `first`, which must not be None."""
+        if self._scores is None:
+            _ = self.first  # drops outdated items
+        _, page = heapq.heappop(self._heap)
+        entry = self._entries.pop(page, None)
+        if entry is None:
+            next_ones = [p for _, p in self._heap[:LOADED] if p not in self._entries and self._waits(p)]
+            self._entries.update((found.id, found) for found in self._store.entries([page], next_ones))
+            entry = self._entries.pop(page)
+        return entry
+
 
 NOTHING_READY = (float("inf"), 0)
 MIN_QUEUE = 16  # even if several queues share a site's memory: smaller reads from the store would not pay off
@@ -63,16 +224,13 @@ class SiteQueue:
         self.seen = UrlCache()
         self.counts = counts  # leased ones count as waiting
         self.revisiting = revisiting  # pages that will be revisited, including leased ones
-        self.pending = counts.get(State.WAITING, 0) + revisiting  # waiting and not handed out
         self.make_queue = make_queue
         self._scores = scores
         # Minus the best page's score, and its queue, as of when it was asked for; None: not since the last `refresh`.
         self._best: tuple[float, int] | None = None
         self.shares = shares
         self.queues = {number: make_queue(self.id, number, NONE) for number in waiting}
-        self.ready: set[int] = set()  # queues with something in memory
-        self.needs_refill = set(self.queues)  # queues with too little in memory while the store may hold more
-        self.is_unwritten = True  # something was pushed since the last refill began
+        self.is_unwritten = True  # the next refill has to wait for what was submitted until then
         self.commits_awaited = 0  # by the next refill
         self.written = 0  # the number of the change set with the last of what was pushed before that
         # Priorities of leased pages, with their number.
@@ -89,26 +247,40 @@ class SiteQueue:
         return self.revisiting > 0 or self.counts.get(State.WAITING, 0) > 0
 
     @property
+    def pending(self) -> int:
+        """The number of URLs that wait, or will be revisited, and are not leased."""
+        return self.counts.get(State.WAITING, 0) + self.revisiting - self.gate.in_flight
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether any URL waits for its first download."""
+        return self.pending > self.revisiting
+
+    @property
     def has_prospects(self) -> bool:
         """Whether any URL waits or is in flight, except for revisits that are not due."""
-        return bool(self.ready) or self.pending > self.revisiting or self.gate.in_flight > 0
+        return bool(self.ready) or self.has_unread or self.gate.in_flight > 0
+
+    @property
+    def ready(self) -> list[int]:
+        """The queues with something in memory."""
+        return [number for number, queue in self.queues.items() if not queue.is_empty]
+
+    @property
+    def needs_refill(self) -> list[int]:
+        """The queues with too little in memory while the store may hold more."""
+        return [number for number, queue in self.queues.items() if queue.needs_refill]
 
     def push(self, entry: QueueEntry, head_urls: int) -> None:
         """Queue *entry*; the queues share *head_urls*."""
-        number = self._number_of(entry.id)
-        queue = self.queues.get(number)
-        if queue is None:
-            queue = self.queues[number] = self.make_queue(self.id, number, ALL)
-        self.is_unwritten = True
-        queue.push(entry, self.queue_limit(head_urls))
-        if not queue.is_empty:
-            self.ready.add(number)
+        self._grown(self._number_of(entry.id)).push(entry, self.queue_limit(head_urls))
 
-    def fill(self, number: int, entries: list[QueueEntry], limit: int) -> None:
-        """Let the queue with that *number* begin with its first *limit* URLs in the store."""
-        queue = self.queues[number]
-        queue.fill(entries, limit)
-        self.update_queue(number, queue)
+    def _grown(self, number: int) -> PageQueue:
+        """Return the queue with that *number*, to which something is added."""
+        self.is_unwritten = True
+        if number not in self.queues:
+            self.queues[number] = self.make_queue(self.id, number, ALL)
+        return self.queues[number]
 
     def queue_limit(self, head_urls: int) -> int:
         """Return the number of URLs of each queue to keep in memory, of *head_urls* of the site."""
@@ -116,25 +288,17 @@ class SiteQueue:
 
     def discard(self, page_id: int) -> None:
         """Remove a URL from its queue, if it is there."""
-        number = self._number_of(page_id)
-        queue = self.queues.get(number)
-        if queue is not None:
+        if (queue := self.queues.get(self._number_of(page_id))) is not None:
             queue.discard(page_id)
-            self.update_queue(number, queue)
 
     def _number_of(self, page_id: int) -> int:
         return 0 if self._scores is None else self._scores.queue(page_id)
 
     def raise_page(self, number: int, page_id: int, head_urls: int) -> bool:
         """Queue the number of a page whose score grew; return whether it is now the best of the site."""
-        queue = self.queues.get(number)
-        if queue is None:
-            queue = self.queues[number] = self.make_queue(self.id, number, ALL)
         assert self._scores is not None
-        self.is_unwritten = True
-        if not queue.raise_page(page_id, self.queue_limit(head_urls)):
+        if not self._grown(number).raise_page(page_id, self.queue_limit(head_urls)):
             return False
-        self.ready.add(number)
         if self._best is None:  # whoever asks for it will see this page
             return True
         found = (self._offset(number) - self._scores.score(page_id), number)
@@ -144,9 +308,7 @@ class SiteQueue:
         return True
 
     def refresh(self) -> None:
-        """Update the state of the queues; scores may have fallen in the meantime, and values changed."""
-        for number, queue in self.queues.items():
-            self.update_queue(number, queue)
+        """Look for the best page again: scores may have fallen in the meantime, and values changed."""
         self._best = None
 
     def _best_page(self) -> tuple[float, int]:
@@ -162,25 +324,10 @@ class SiteQueue:
         assert self._scores is not None
         return self._scores.offset(0) - self._scores.offset(number) if number else 0.0
 
-    def update_queue(self, number: int, queue: PageQueue) -> None:
-        """Note whether *queue*, which has that *number*, holds something, or needs a refill."""
-        if queue.is_empty:
-            self.ready.discard(number)
-        else:
-            self.ready.add(number)
-        if not queue.needs_refill:
-            self.needs_refill.discard(number)
-        elif number not in self.needs_refill:
-            self.needs_refill.add(number)
-            self.is_unwritten = True
-
     def pop(self) -> QueueEntry:
         """Remove and return the next URL; some queue must be `ready`."""
         number = self._chosen()
-        queue = self.queues[number]
-        entry = queue.pop()
-        if queue.is_empty:
-            self.update_queue(number, queue)
+        entry = self.queues[number].pop()
         return entry if entry.queue == number else entry._replace(queue=number)
 
     @property

@@ -6,18 +6,16 @@ Every operation is at most logarithmic in the number of sites: 20,000 sites are 
 from __future__ import annotations
 
 import heapq
-from collections import Counter, OrderedDict
-from itertools import islice
+from collections import Counter
 from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from crawlers.errors import FrontierError
-from crawlers.frontier.values import RuleDecisions
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.store.worker_rows import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Hashable, Iterator, Set
+    from collections.abc import Callable, Hashable, Iterator, Set
 
     from crawlers.frontier.budget import PullBudget
     from crawlers.frontier.site_queue import SiteQueue
@@ -28,7 +26,7 @@ def event_of(site: SiteQueue) -> Wait:
     """Return what a site waits for that sleeps, without being paused, until an event reschedules it."""
     if site.gate.in_flight:
         return Wait.RESPONSE
-    if site.pending > site.revisiting:
+    if site.has_unread:
         return Wait.RETRY  # all that waits of it rests, or waits for a nearer page that rests
     return Wait.REVISIT if site.revisiting else Wait.NOTHING
 
@@ -40,7 +38,6 @@ MOST_VALUED_URLS = 5_000
 COMMIT_S = 0.02  # until the next look whether what a refill has to read is committed, as it soon is
 MOST_TRIED = 30  # sites per choice whose values turn out to have fallen: then the best of these is chosen
 DUE_AT, AWAITED_UNTIL = attrgetter("due_at"), attrgetter("awaited_until")
-MOST_LOOKED_AT = 1_000  # sites per call of `spare`, so that it takes less than a millisecond however many are busy
 
 
 class SiteSchedule:
@@ -52,7 +49,7 @@ class SiteSchedule:
     that need some. With *in_order* a site sleeps while one of its nearer pages is in flight.
     """
 
-    def __init__(self, pulls: PullBudget, refill: Callable[[SiteQueue], None], *, in_order: bool) -> None:
+    def __init__(self, pulls: PullBudget, refill: Callable[[SiteQueue], bool], *, in_order: bool) -> None:
         self.sites: dict[int, SiteQueue] = {}
         self._ids: dict[str, int] = {}  # of sites, by name
         self._rule = pulls.rule
@@ -69,9 +66,8 @@ class SiteSchedule:
         self._awake: set[int] = set()
         self._reading: dict[int, None] = {}  # sites whose refills wait for a commit, in the order in which they began
         self._in_turn: list[int] = []  # sites that are still to be valued again, the next one last
-        self.rule_decisions = RuleDecisions()
-        # Sites with URLs that wait or are leased: first those without a lease in this run, then by their last lease.
-        self._waiting: OrderedDict[int, None] = OrderedDict()
+        # How often the rule was asked for a site, by the outcome; it may wait for a better site, or for results.
+        self.rule_decisions = Counter(chosen=0, waited=0, nothing_ready=0)
 
     def open(self, site: SiteQueue) -> None:
         """Add *site*; it sleeps until it is rescheduled. Raises `FrontierError` if it is open."""
@@ -87,60 +83,22 @@ class SiteSchedule:
         self._paused -= site.is_paused
         self._awake.discard(site.id)
         self._reading.pop(site.id, None)
-        self._waiting.pop(site.id, None)
         del self._ids[site.name]
         del self.sites[site.id]
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a URL of any site waits, is leased, or will be revisited; O(1) on average."""
-        while self._waiting:
-            first = next(iter(self._waiting))
-            if self.sites[first].is_waiting:
-                return True
-            del self._waiting[first]
-        return False
-
-    @property
-    def waiting_sites(self) -> int:
-        """The number of sites with URLs that wait or are leased."""
-        return len(self._waiting)
+        """Whether a URL of any site waits, is leased, or will be revisited."""
+        return any(site.is_waiting for site in self.sites.values())
 
     def wait_counts(self) -> Counter[Wait]:
         """Return the numbers of open sites by what they wait for; 20,000 sites take a millisecond."""
         return Counter(self._waits.values())
 
-    def spare(self, count: int, busy: Container[int] = ()) -> list[int]:
-        """Return up to *count* sites that others may crawl instead, the best to release first.
-
-        All of them have waiting URLs, and so has at least one site that is not returned. First come those without a
-        lease in this run, then those whose last lease is longest ago; those with open leases come last, and can't be
-        closed yet. Sites that are *busy* outside the frontier are left out; paused ones are not.
-        O(count + `MOST_LOOKED_AT`).
-        """
-        count = min(count, len(self._waiting) - 1)
-        idle: list[int] = []
-        leased: list[int] = []
-        skipped: list[int] = []
-        for site_id in islice(self._waiting, count + MOST_LOOKED_AT):
-            if len(idle) >= count:
-                break
-            into = skipped if site_id in busy else leased if self.sites[site_id].gate.in_flight else idle
-            into.append(site_id)
-        for site_id in skipped:  # so that the next call looks at others
-            self._waiting.move_to_end(site_id)
-        return (idle + leased)[: max(0, count)]
-
     def is_ready_by(self, arm: Hashable, at: float) -> bool:
         """Return whether a URL of the site *arm* may be leased at that time, at the latest when open leases end."""
         site = self.sites.get(cast("int", arm))
         return site is not None and bool(site.ready) and not site.is_paused and site.gate.next_at <= at
-
-    def leased(self, site: SiteQueue, now: float) -> None:
-        """Note a lease of *site*, and reschedule it."""
-        self._waiting[site.id] = None
-        self._waiting.move_to_end(site.id)
-        self.await_from(site, now)
 
     def by_name(self, name: str) -> SiteQueue | None:
         """Return the site of that *name*; None if it is not open."""
@@ -166,10 +124,9 @@ class SiteSchedule:
                     continue
                 site = max(tried, key=lambda one: one.value)
             waits = self._must_wait(site.id, now)
-            chosen, waited, nothing_ready = self.rule_decisions
-            self.rule_decisions = RuleDecisions(chosen + (not waits), waited + waits, nothing_ready)
+            self.rule_decisions["waited" if waits else "chosen"] += 1
             return None if waits else site
-        self.rule_decisions = self.rule_decisions._replace(nothing_ready=self.rule_decisions.nothing_ready + 1)
+        self.rule_decisions["nothing_ready"] += 1
         return None
 
     def value_again(self, now: float) -> None:
@@ -207,12 +164,7 @@ class SiteSchedule:
         """
         if not self._in_order:
             site.refresh()
-        if site.needs_refill and not site.is_paused:
-            self._refill(site)
-            if not self._in_order:
-                site.refresh()
-        self._note(site)
-        if site.needs_refill and not site.is_paused:
+        if not site.is_paused and site.needs_refill and not self._refill(site):
             self._reading[site.id] = None
             return site.id in self._awake
         self._reading.pop(site.id, None)
@@ -237,14 +189,6 @@ class SiteSchedule:
         site.due_at = None
         return True
 
-    def _note(self, site: SiteQueue) -> None:
-        """Note whether anything of the site waits."""
-        if not site.is_waiting:
-            self._waiting.pop(site.id, None)
-        elif site.id not in self._waiting:
-            self._waiting[site.id] = None
-            self._waiting.move_to_end(site.id, last=site.gate.asked_at > float("-inf"))
-
     def raise_index(self, site: SiteQueue, now: float) -> None:
         """Note that a page of *site* now has a better score than all its others."""
         if site.id not in self._awake:
@@ -265,7 +209,12 @@ class SiteSchedule:
             self._rule.sleep(site.id)
         self._awake.discard(site.id)
 
-    def pause(self, site: SiteQueue, wait: Wait, *, is_awaited: bool) -> None:
+    def pause(self, site_id: int, *, is_awaited: bool = False, wait: Wait = Wait.ROBOTS) -> None:
+        """Lease nothing of a site until `resume`; people are told that it waits for *wait*.
+
+        A crawl that waits for good sites waits if it *is_awaited*.
+        """
+        site = self.site(site_id)
         if not is_awaited:
             site.awaited_until = float("-inf")
         self._paused += not site.is_paused
@@ -274,7 +223,9 @@ class SiteSchedule:
         site.due_at = None  # `resume` reschedules it
         self._sleep(site)
 
-    def resume(self, site: SiteQueue, now: float) -> None:
+    def resume(self, site_id: int, now: float) -> None:
+        """Allow leases of a site again."""
+        site = self.site(site_id)
         self._paused -= site.is_paused
         site.is_paused = False
         self.reschedule(site, now)

@@ -43,17 +43,16 @@ _FLAGS = f"CASE WHEN {_WAITS} THEN 0 WHEN {_IS_REVIVABLE} THEN {REVIVABLE} ELSE 
 _KNOWN = f"""
     SELECT site_id, key, {PACKED_SQL.format(flags=_FLAGS)} AS packed, state,
         CASE WHEN variant >= {ARBITRARY_VARIANT} AND ({_WAITS} OR {_IS_REVIVABLE}) THEN url END AS url,
-        CASE WHEN level = 0 AND state = {int(State.DONE)} THEN 1 ELSE 0 END AS is_root,
-        CASE WHEN {_WAITS} AND retry_at IS NOT NULL THEN 1 ELSE 0 END AS is_retry
+        CASE WHEN level = 0 AND state = {int(State.DONE)} THEN 1 ELSE 0 END AS is_root
     FROM page WHERE site_id"""  # noqa: S608 - constants of ours
 # As JSON: with a row per URL, a thread that reads would need the interpreter for each, and waits for it every time.
 _IN_LISTS = {
     "sqlite": """
-    SELECT max(is_root), max(is_retry),
+    SELECT max(is_root),
         json_group_array(key), json_group_array(packed), json_group_array(state), json_group_array(url), max(site_id)
     FROM ({known}) AS k""",
     "postgresql": """
-    SELECT max(is_root), max(is_retry),
+    SELECT max(is_root),
         CAST(json_agg(key) AS text), CAST(json_agg(packed) AS text), CAST(json_agg(state) AS text),
         CAST(json_agg(url) AS text), max(site_id)
     FROM ({known}) AS k""",
@@ -111,9 +110,6 @@ _LINKS = {
 _NUMBERS = """
     SELECT p.key, p.id FROM page AS p JOIN site ON site.id = p.site_id
     WHERE site.crawl_id = :crawl AND site.site = :name AND p.key"""
-_WAITING_ELSEWHERE = """
-    SELECT p.id, site.site, p.key, p.url FROM page AS p JOIN {table} AS s ON s.page_id = p.id
-    JOIN site ON site.id = p.site_id WHERE s.queue >= 0 AND p.id"""
 _LINK_FEATURES = "SELECT page_id, features FROM link_features WHERE page_id"
 _BASES = "SELECT id, base FROM site WHERE crawl_id = :crawl AND base IS NOT NULL"
 
@@ -237,11 +233,6 @@ class SqlFrontierStore:
             found.update((key, number) for key, number in rows)
         return found
 
-    def waiting_elsewhere(self, table: str, page_ids: Collection[int]) -> list[tuple[int, str, int, str]]:
-        """Return number, name of the site, key and URL of those of the pages that wait, or will be revisited."""
-        statement = _WAITING_ELSEWHERE.format(table=table) + self._among
-        return [tuple(row) for row in self._read(statement, ids=json.dumps(list(page_ids)))]
-
     def scored(
         self, table: str, columns: Sequence[str], site_ids: Collection[int] | None = None
     ) -> Iterator[ScoredPage]:
@@ -331,9 +322,9 @@ class SqlFrontierStore:
         return self._ids.reserve(count)
 
 
-def _known_rows(have_root: int, have_retries: int, *lists: str | None) -> UrlRows:
+def _known_rows(have_root: int, *lists: str | None) -> UrlRows:
     keys, packed, states, urls = (json.loads(one or "[]") for one in lists)
-    return UrlRows(keys, packed, states, urls, bool(have_root), bool(have_retries))
+    return UrlRows(keys, packed, states, urls, bool(have_root))
 
 
 def _by_site(rows: Iterable[Any]) -> dict[int, list[Retry]]:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from crawlers.frontier.url_cache import UrlCache
-    from crawlers.items import LinkPlace, LinkText, Page, QueueSlot, Target
+    from crawlers.items import Hint, LinkPlace, LinkText, Page, Target
     from crawlers.ranking.link_values import Features
     from crawlers.ranking.page_orders import Shares
+    from crawlers.store.schema.message_tables import Message
 
 
 class QueueEntry(NamedTuple):
@@ -56,7 +57,6 @@ class UrlRows(NamedTuple):
     states: list[int]
     urls: list[str | None]  # only where a better variant may still be found, and no rule prefers this one
     have_root: bool  # one of them is a page on level 0 that was read
-    have_retries: bool  # one of them waits for another attempt
 
 
 class Retry(NamedTuple):
@@ -67,32 +67,25 @@ class Retry(NamedTuple):
     wait_s: float  # from the attempt or visit before until then
 
 
-class QueueHead(NamedTuple):
-    """The first waiting URLs of a queue, in order; there may be more if they are *limit*."""
-
-    entries: list[QueueEntry]
-    limit: int
-
-
 @dataclass(frozen=True, slots=True)
 class SiteStart:
     """Everything that the store knows of a site when it is opened; *shares* belong to the site from then on.
 
-    *known* is None if there are too many URLs for the memory, *heads* has the queues in which a URL waits.
+    *known* is None if there are too many URLs for the memory. *heads* has the first *limit* waiting URLs of each queue,
+    in order; queues that are missing are read later.
     """
 
     counts: dict[State, int] = field(default_factory=dict)
     known: UrlCache | None = None
     is_available: bool = False  # one of its pages on level 0 was read
-    heads: Mapping[int, QueueHead] = field(default_factory=dict)
-    retries: Sequence[Retry] = ()
+    heads: Mapping[int, list[QueueEntry]] = field(default_factory=dict)
+    limit: int = 0
+    resting: Sequence[Retry] = ()
     shares: Shares | None = None  # which count the earlier pulls of the site
     # If the order has scores, and the pages of the crawl are divided among workers:
     scored: Sequence[ScoredPage] = ()
     unscored: Sequence[Mismatch] = ()
-    revived: Sequence[QueueEntry] = ()  # those of them that wait, if *heads* are known
-    due: Sequence[Retry] = ()  # scheduled revisits, of orders with slots
-    # Of the links to the pages in *heads* and *retries*, by number, if the order learns from links:
+    # Of the links to the pages in *heads* and *resting*, by number, if the order learns from links:
     features: Mapping[int, Features] = field(default_factory=dict)
     base: Sequence[float] | None = None  # to which the records are relative; None: nothing is scored yet
 
@@ -124,7 +117,27 @@ class Candidate(NamedTuple):
     hops: int = 0  # redirects followed within the level
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
-    slot: QueueSlot | None = None  # under an order with slots
+    hint: Hint | None = None  # under an order that takes hints
+
+
+class IncomingLink(NamedTuple):
+    """A link to a page of an open site from a page of another worker."""
+
+    message: Message  # as it was sent
+    target: Target
+    hint: Hint | None = None
+    place: LinkPlace | None = None
+    request: str | None = None
+
+
+class OutgoingLinks(NamedTuple):
+    """What a page says to other workers."""
+
+    messages: Sequence[Message] = ()  # all of them carry the same
+    known: Mapping[int, int] = MappingProxyType({})  # numbers of links by page, to pages that may be stored already
+
+
+NOTHING_SENT = OutgoingLinks()
 
 
 class Origin(NamedTuple):
@@ -134,7 +147,7 @@ class Origin(NamedTuple):
     hops: int = 0  # redirects followed within the level
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
-    slots: Mapping[int, QueueSlot] = MappingProxyType({})  # by key, under an order with slots
+    hints: Mapping[int, Hint] = MappingProxyType({})  # by key, under an order that takes hints
     places: Mapping[int, LinkPlace] = MappingProxyType({})  # by key, what the page shows of them, if the order learns
     follows: int | None = None  # the page whose redirect leads to them
 
@@ -187,8 +200,8 @@ class Decision:
     """The decision of a mission about a fetched page."""
 
     page: Page  # as it is to be stored
-    # Under an order with slots, by key: those of its links that are new; known ones that still wait are moved there.
-    slots: Mapping[int, QueueSlot] = field(default_factory=dict)
+    # By key, under an order that takes hints: of its new links; known ones that still wait are moved there.
+    hints: Mapping[int, Hint] = field(default_factory=dict)
     links: LinkFacts = NO_FACTS
     reward: Reward = NO_REWARD
     is_reported: bool = False  # the mission says itself what is wrong with the page
@@ -197,15 +210,5 @@ class Decision:
     changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, committed with the page
 
 
-class RuleDecisions(NamedTuple):
-    """How often the site rule was asked for a site, by the outcome."""
-
-    chosen: int = 0
-    waited: int = 0  # for a better site, or for results
-    nothing_ready: int = 0
-
-
 Counts = dict[State, int]
-Position = tuple[float, int]  # priority and number of a page, among those that wait on a site
-BEFORE_ALL: Position = (float("-inf"), 0)
 PageVisit = tuple[int, str | None, float | None]  # number, reason and time of the last visit

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from crawlers.items import QueueSlot
+    from crawlers.items import Hint
 
 OTHER = 0  # the queue of pages never fetched of which nothing else is known
 REVISIT = 1  # the queue of pages that wait for a revisit
@@ -87,15 +87,15 @@ class PageScores(ABC):
     def queue(self, page: int) -> int:
         """Return the queue of *page*: `OTHER`, `REVISIT`, `GONE`, or another one of the order."""
 
-    def take_hint(self, page: int, hint: QueueSlot) -> bool:
+    def take_hint(self, page: int, hint: Hint) -> bool:
         """Let *page* come where *hint* says, if it waits, or is fetched; return whether its record changed."""
         return False
 
-    def hint(self, page: int) -> QueueSlot | None:
+    def hint(self, page: int) -> Hint | None:
         """Return the hint by which *page* waits, or waited last."""
         return None
 
-    def passed_on(self, page: int) -> QueueSlot | None:
+    def passed_on(self, page: int) -> Hint | None:
         """Return the hint for the target of a redirect from *page*, if that is a page of another worker."""
         return None
 

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later
 
@@ -22,16 +22,16 @@ from crawlers.errors import StoreError
 from crawlers.extensions.crawl_owner import owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.inputs.setting_readers import normalization
-from crawlers.items import LEASE, REQUEST_SENT
+from crawlers.items import LEASE, RENDER, REQUEST_SENT
 from crawlers.middlewares.downloader import Downloader
 from crawlers.schedulers.failures import ErrorHandlers
-from crawlers.schedulers.site_fetches import RobotsFetch, SitemapFetch, page_request
+from crawlers.schedulers.site_fetches import PLAIN, RobotsFiles, SitemapFiles
 from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
-    from typing import Self
+    from collections.abc import Callable
+    from typing import Any, Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.spiders import Spider
@@ -40,10 +40,31 @@ if TYPE_CHECKING:
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.crawl_owner import CrawlOwner
     from crawlers.frontier.values import Lease
+    from crawlers.pages.retries import RetryPolicy
     from crawlers.schedulers.foreign_queue import ForeignRequests
 
 LAST_WAIT_S = 60.0  # until the last request for robots.txt, if only sites without one are left: a crawl ends soon
 MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
+
+
+def page_request(lease: Lease, failed: Callable[..., Any], retries: RetryPolicy, *, is_rendered: bool) -> Request:
+    """Return the request for a page; conditional (RFC 9110 section 13.1) if the page was fetched before.
+
+    *failed* is its errback.
+    """
+    meta = {LEASE: lease, "verbatim_url": True, **PLAIN}  # the URL is in its final form, which Scrapy's differs from
+    request = Request(lease.url, errback=failed, dont_filter=True, meta=meta)
+    if is_rendered:
+        request.meta[RENDER] = True
+    if lease.attempts:
+        # A retry differs: without compression, and in the last attempt a broken body is better than nothing.
+        request.headers["Accept-Encoding"] = "identity"
+        request.meta["download_fail_on_dataloss"] = lease.attempts < retries.times
+    if (previous := lease.previous) is not None and RENDER not in request.meta:  # else scripts decide what changed
+        for name, value in (("If-None-Match", previous.etag), ("If-Modified-Since", previous.last_modified)):
+            if value:
+                request.headers[name] = value.encode("latin-1", "replace")  # the same bytes as received
+    return request
 
 
 class Wakeup:
@@ -90,14 +111,14 @@ class RequestFlow:
         settings = crawler.settings
         self._crawl = crawl
         self._wakeup = wakeup
-        self._robots = RobotsFetch(
+        self._robots = RobotsFiles(
             crawl,
             crawler.signals,
             last_wait_s=min(LAST_WAIT_S, crawl.robots_rests.first_s),
             most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
-        self._sitemaps = SitemapFetch(crawl)
+        self._sitemaps = SitemapFiles(crawl)
         self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         self._manager = crawler.signals
         errors = ErrorHandlers(crawl, callbacks, crawler.signals)

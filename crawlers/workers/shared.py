@@ -18,12 +18,14 @@ from crawlers.crawl.worker import ROUND_S
 from crawlers.store import worker_rows
 from crawlers.store.sites.site_rows import site_rows
 from crawlers.store.worker_rows import Round, Wait
+from crawlers.store.writing.change_set import ChangeSet
 from crawlers.workers import exchange
 from crawlers.workers.exchange import Report
+from crawlers.workers.links import SentLinks, incoming, receive, root_message
 from crawlers.workers.sharing import BLOCK, to_give
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from sqlalchemy import Connection
@@ -32,8 +34,11 @@ if TYPE_CHECKING:
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.frontier.values import Decision, Lease, OutgoingLinks
+    from crawlers.items import Hint, Target
     from crawlers.store.reading.importance import StoredPart
     from crawlers.store.schema.message_tables import Message
+    from crawlers.store.schema.rows import Row
     from crawlers.store.sites.site_rows import SiteRow
 
 BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget, to hear soon where the best sites are
@@ -81,6 +86,7 @@ class Shared:
         self._sites = sites
         self._held = held
         self._is_idle = is_idle
+        self._links = SentLinks(session.frontier, session.database)
         self._ends_after = ends_after
         self.last = Round()
         self.is_divided = session.row.is_divided
@@ -175,8 +181,9 @@ class Shared:
             self._session.last_pulls = found.last_pulls
         self._held.ahead_s = result.ahead_s
         self._add_claimed(result.claimed)
-        if result.parts is not None:
-            self._frontier.apply_parts(result.parts, now)
+        if result.parts is not None and self._frontier.scoring is not None:
+            self._frontier.scoring.apply_parts(result.parts)
+            self._frontier.submit(ChangeSet(), now)
         self._frontier.learn(found.pulls)
         if self._budget:
             self._frontier.budget.grant(found.granted)
@@ -187,10 +194,16 @@ class Shared:
         """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
         for first in range(0, len(messages), MESSAGES_AT_ONCE):
             some = messages[first : first + MESSAGES_AT_ONCE]
-            here = [one for one in some if self._sites.open_site_id(one.site) is not None]
-            taken = await self._mission.receive(here, self._session.clock())
-            self._frontier.receive(taken, self._session.clock())
+            here = [incoming(one) for one in some if self._sites.open_site_id(one.site) is not None]
+            links = await self._mission.receive(here, self._session.clock())
+            receive(self._frontier, links, self._session.clock())
             await sleep(0)
+
+    def links_of(self, lease: Lease, decision: Decision, now: float) -> OutgoingLinks:
+        return self._links.of_page(lease, decision, now)
+
+    def roots(self, targets: Iterable[Target], hint: Hint | None, now: float) -> Iterable[Row]:
+        return [root_message(self._worker.crawl_id, target, hint, now) for target in targets]
 
     # Claimed sites ----------------------------------------------------------------------------------
 
@@ -235,30 +248,23 @@ class Shared:
         self._pause_rounds = max(0, self._pause_rounds - 1)
         if not idle or self._pause_rounds or self._parting:
             return
-        for source in self._spare(to_give(self._waiting_sources(), idle, active)):
+        sources, busy = self._waiting_sources(), self._sites.fetching
+        free = (source for source in sources if busy.isdisjoint(self._sites.sites_of(source)))
+        for source in [*islice(free, to_give(len(sources), idle, active))]:
             self._pause(source)
             self._parting.add(source)
             self._release_if_idle(source)
         self._pause_rounds = GIVING_ROUNDS
 
-    def _waiting_sources(self) -> int:
-        waiting = (sum(not self._frontier.is_drained(number) for number in its) for its in self._sites.sources)
-        return self._frontier.schedule.waiting_sites - sum(max(0, number - 1) for number in waiting)
-
-    def _spare(self, count: int) -> list[int]:
-        """Return up to *count* sources that others may crawl instead."""
-        if not count:
-            return []
-        fetching = self._sites.fetching
-        further = sum(len(its) - 1 for its in self._sites.sources)
-        found = self._frontier.schedule.spare(count + further, fetching)
-        sources = dict.fromkeys(self._sites.source(site_id) for site_id in found)
-        free = (source for source in sources if fetching.isdisjoint(self._sites.sites_of(source)))
-        return [source for source, _ in zip(free, range(count), strict=False)]
+    def _waiting_sources(self) -> list[int]:
+        """Return the sources of which something waits: first those of which nothing is leased, the idlest first."""
+        waiting = [site for site in self._frontier.schedule.sites.values() if site.is_waiting]
+        waiting.sort(key=lambda site: (site.gate.in_flight > 0, site.gate.asked_at))
+        return [*dict.fromkeys(self._sites.source(site.id) for site in waiting)]
 
     def _pause(self, source: int) -> None:
         for site_id in self._sites.sites_of(source):
-            self._frontier.pause(site_id, wait=Wait.RESPONSE)
+            self._frontier.schedule.pause(site_id, wait=Wait.RESPONSE)
             self._held.trials.forget_site(site_id)
 
     def release(self, site_id: int) -> None:
@@ -267,7 +273,7 @@ class Shared:
 
     def _release_if_idle(self, source: int) -> None:
         its = self._sites.sites_of(source)
-        if any(self._frontier.gate(site_id).in_flight for site_id in its):
+        if any(self._frontier.site(site_id).gate.in_flight for site_id in its):
             return
         self._parting.discard(source)
         # New sites of the source may have been claimed, and are free with it.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.bandits.index_rule import Best
 from crawlers.bandits.turns import RoundRobin
-from crawlers.frontier.queues.value_queue import ValueQueue
+from crawlers.frontier.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, LinkFacts
 from crawlers.items import LinkPlace, State
 from crawlers.missions.topic.topic_orders import by_relevance

@@ -54,7 +54,7 @@ class RandomCrawl:
         due = self.frontier.next_due(self.now)
         assert self.frontier.has_pending == (due is not None)
         if due is None:
-            assert not self.frontier.is_waiting, "something waits that is never leased"
+            assert not self.frontier.schedule.is_waiting, "something waits that is never leased"
             return False
         assert due > 0.0, "something is due, but nothing is leased"
         self.now += due
@@ -108,6 +108,7 @@ class WebCrawl(RandomCrawl):
         else:
             state, links, moved = answer(web, page, lease.url)
             found = [(target(way), count) for way, count in Counter(links).items()]
-            self.acknowledge(lease, state, links=found, moved_to=moved and target(moved))
+            to = moved and target(moved)._replace(site=f"http://host{lease.site_id}.test")  # the name of its own site
+            self.acknowledge(lease, state, links=found, moved_to=to)
             if moved and moved.page == page:
                 self.asked.discard(lease.id)  # it may be requested again, in its other variant

@@ -130,7 +130,7 @@ class ScoredCrawl(RandomCrawl):
             limits = (rng.choice(way.parallel), rng.choice(way.delays_s))
             self.frontier.open_site(SiteRow(site, f"http://host{site}.test", limits[0], max_level, limits[1]), self.now)
         self.frontier.learn(self.pulls)
-        self.frontier._discovery.head_urls = rng.choice(way.heads)
+        self.frontier.discovery.head_urls = rng.choice(way.heads)
         self.in_flight.clear()
 
     @property
@@ -180,7 +180,7 @@ class ScoredCrawl(RandomCrawl):
         resting = {page.id for until, _, page, _ in frontier.schedule._resting if until > self.now}
         leased = {lease.id for lease in self.in_flight}
         found = {}
-        for page, site_id in frontier._scoring._site_of.items():
+        for page, site_id in frontier.scoring._site_of.items():
             site = frontier.schedule.sites.get(site_id)
             if site is None or scores.queue(page) == GONE or page in leased or page in resting:
                 continue
@@ -307,9 +307,9 @@ class ScoredCrawl(RandomCrawl):
         for (site, _), row in rows.items():
             counts[site][State(row["state"])] += 1
         assert counts_of(self.frontier) == counts
-        waiting = sum(self.scores.queue(page) != GONE for page, _ in self.frontier._scoring._site_of.items())
+        waiting = sum(self.scores.queue(page) != GONE for page, _ in self.frontier.scoring._site_of.items())
         assert pending_of(self.frontier) == waiting - len(self.in_flight)
-        assert self.frontier.is_waiting == (waiting > 0)
+        assert self.frontier.schedule.is_waiting == (waiting > 0)
 
     def check_cash(self):
         """Check that no cash is lost, and that every stored page waits or is done."""

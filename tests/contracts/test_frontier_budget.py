@@ -27,7 +27,7 @@ def test_no_more_is_leased_than_the_budget_allows(site):
         assert site.lease() == []
     assert site.frontier.budget.is_exhausted
     assert not site.frontier.has_pending
-    assert site.frontier.is_waiting
+    assert site.frontier.schedule.is_waiting
     assert counts_of(site.frontier)[site.id] == {State.DONE: 3, State.WAITING: 2}
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import FrontierError
 from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import Page, QueueSlot, State
-from crawlers.missions.news.plan.news_scores import FIT, FRESH
+from crawlers.items import Page, State
+from crawlers.missions.news.plan.news_scores import FIT, FRESH, QueueSlot
 from crawlers.store.schema.tables import SiteRelease
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.pulls import Pull
@@ -61,7 +61,7 @@ def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine):
     slots = {targets[0].key: QueueSlot(FIT, 1.0), targets[1].key: QueueSlot(FRESH, NOW)}
     site.frontier.acknowledge(lease, Decision(page, slots), NOW)
     close(site)
-    assert not site.frontier.is_waiting
+    assert not site.frontier.schedule.is_waiting
     site.frontier.open_site(SiteRow(site.id, site.root, 9, None, 0.0), NOW)
     assert [one.url.removeprefix(site.root) for one in site.frontier.lease(NOW, 9)] == ["/fresh/", "/late/"]
 
@@ -69,15 +69,14 @@ def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine):
 def test_closed_site_is_forgotten(begun):
     frontier = begun.frontier
     assert close(begun) == SiteRelease(begun.id, NOW, None)
-    assert (begun.lease(), frontier.has_pending, frontier.is_waiting, counts_of(frontier)) == ([], False, False, {})
+    assert (begun.lease(), frontier.has_pending, counts_of(frontier)) == ([], False, {})
+    assert not frontier.schedule.is_waiting
     assert frontier.next_due(NOW) is frontier.best_index(NOW) is None
-    assert frontier.schedule.spare(9) == []
     later = [
         lambda: begun.add("/new/"),
-        lambda: frontier.gate(begun.id),
-        lambda: frontier.pause(begun.id),
-        lambda: frontier.resume(begun.id, NOW),
-        lambda: frontier.is_drained(begun.id),
+        lambda: frontier.site(begun.id).gate,
+        lambda: frontier.schedule.pause(begun.id),
+        lambda: frontier.schedule.resume(begun.id, NOW),
         lambda: frontier.close_site(begun.id),
     ]
     for call in later:
@@ -98,12 +97,12 @@ def test_row_has_the_times_of_the_gate(engine):
     site.add("/", "/a/")
     assert close(site) == SiteRelease(site.id, None, None)
     site = Site(engine, site.frontier, id=site.id, delay_s=10.0)
-    site.frontier.gate(site.id).resume(NOW - 4.0, NOW - 1.0, NOW)
+    site.frontier.site(site.id).gate.resume(NOW - 4.0, NOW - 1.0, NOW)
     assert close(site) == SiteRelease(site.id, NOW - 4.0, NOW - 1.0)
     site = Site(engine, site.frontier, id=site.id)
     site.end(site.one(), State.DONE)
     site.end(site.one(NOW + 5.0), State.REJECTED)
-    site.frontier.gate(site.id).back_off(NOW + 7.0, 30.0)
+    site.frontier.site(site.id).gate.back_off(NOW + 7.0, 30.0)
     assert close(site) == SiteRelease(site.id, NOW, NOW + 37.0)
 
 
@@ -118,53 +117,6 @@ def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_
     site.frontier.store.submit = lambda changes: submitted.append(changes) or submit(changes)
     site.end(site.one(), State.FAILED)
     assert "SiteAvailability" not in {kind.__name__ for changes in submitted for kind in changes}
-
-
-# Which sites to give up
-
-
-def test_spare_sites_are_those_not_begun_and_then_those_that_were_asked_first(engine):
-    frontier = engine.frontier()
-    sites = [Site(engine, frontier) for _ in range(6)]
-    for site in sites[:5]:
-        site.add("/", "/a/")
-    for now, site in zip((NOW, NOW + 1.0, NOW + 2.0), (sites[1], sites[0], sites[2]), strict=True):
-        for other in sites:
-            if other is not site:
-                frontier.pause(other.id)
-        (lease,) = frontier.lease(now, 1)
-        if site is not sites[0]:
-            site.end(lease, now=now)
-        for other in sites:
-            frontier.resume(other.id, now)
-    new, leased, asked = {sites[3].id, sites[4].id}, sites[0].id, [sites[1].id, sites[2].id]
-    assert frontier.schedule.waiting_sites == 5
-    assert set(frontier.schedule.spare(2)) == new
-    assert frontier.schedule.spare(9)[2:] == asked, "the site with a lease stays"
-    assert frontier.schedule.spare(9, busy={sites[3].id, *asked}) == [sites[4].id, leased]
-    assert frontier.schedule.spare(0) == []
-
-
-def test_last_site_with_something_to_do_is_not_spare(engine):
-    frontier = engine.frontier()
-    one, two = Site(engine, frontier), Site(engine, frontier)
-    one.add("/")
-    assert frontier.schedule.spare(5) == []
-    two.add("/")
-    assert len(frontier.schedule.spare(5)) == 1
-    for lease in frontier.lease(NOW, 2):
-        (one if lease.site_id == one.id else two).end(lease)
-    assert frontier.schedule.spare(5) == []
-    assert (frontier.schedule.waiting_sites, frontier.is_waiting) == (0, False)
-
-
-def test_busy_sites_do_not_hide_the_others(engine):
-    frontier = engine.frontier()
-    sites = [Site(engine, frontier) for _ in range(5)]
-    for site in sites:
-        site.add("/")
-    busy = {site.id for site in sites[1:]}
-    assert [frontier.schedule.spare(1, busy) for _ in range(3)] == [[sites[0].id]] * 3
 
 
 # The best index
@@ -194,7 +146,8 @@ def test_sites_are_equal_to_rules_without_an_index(site):
 def test_registered_sites_break_ties_in_that_order(engine):
     frontier = engine.frontier()
     ids = [engine.new_site() for _ in range(3)]
-    frontier.register_sites(ids)
+    for number in ids:
+        frontier.budget.rule.sleep(number)
     for number in reversed(ids):
         Site(engine, frontier, id=number).add("/")
     assert [lease.site_id for lease in frontier.lease(NOW, 3)] == ids
@@ -243,7 +196,7 @@ class Crawl(WebCrawl):
         row = self.close(site)
         self._open(site)
         if row.asked_at is not None:
-            self.frontier.gate(site).resume(row.asked_at, row.rest_until or float("-inf"), self.now)
+            self.frontier.site(site).gate.resume(row.asked_at, row.rest_until or float("-inf"), self.now)
         self.closed += 1
 
     def rows(self):

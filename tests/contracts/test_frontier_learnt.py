@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.queues import value_queue
-from crawlers.frontier.queues.value_queue import ValueQueue
+from crawlers.frontier import value_queue
+from crawlers.frontier.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, LinkFacts
 from crawlers.items import LinkPlace, State
 from crawlers.missions.topic.topic_scores import LinkRelevance
@@ -54,7 +54,7 @@ class LearntSite(Site):
 
     @property
     def queue(self):
-        queue = self.frontier.schedule.site(self.id).queues[0]
+        queue = self.frontier.site(self.id).queues[0]
         assert isinstance(queue, ValueQueue)
         return queue
 

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from crawlers.frontier import site_start
 from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import Page, QueueSlot, State
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, by_fit
+from crawlers.items import Page, State
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, QueueSlot, by_fit
 from crawlers.missions.news.stored.news_tables import PollRow, news_score
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.writing.change_set import ChangeSet
@@ -33,7 +32,7 @@ def end(site, lease, *links, revisit_at=None, announced=None, now=NOW):
     targets = [site.target(link) for link in links]
     seen = {"content_hash": b"%d" % int(now), "links": [(target, 1) for target in targets]}
     page = Page(lease.id, lease.url, lease.level, State.DONE, 200, **seen)
-    slots = {target.key: place_of(target) for target in site.frontier.new_targets(targets, lease.level + 1)}
+    slots = {target.key: place_of(target) for target in site.frontier.discovery.new_targets(targets, lease.level + 1)}
     slots |= {site.target(path).key: slot for path, slot in (announced or {}).items()}
     changes = ChangeSet()
     if revisit_at is not None:
@@ -44,7 +43,7 @@ def end(site, lease, *links, revisit_at=None, announced=None, now=NOW):
 
 
 def begun(site, *links, **more):
-    site.frontier.add([Candidate(site.id, site.target("/"), slot=QueueSlot(FRESH, 4e9))], NOW)
+    site.frontier.add([Candidate(site.id, site.target("/"), hint=QueueSlot(FRESH, 4e9))], NOW)
     end(site, site.one(), *links, **more)
 
 
@@ -103,7 +102,7 @@ def test_page_is_revisited_at_its_times(engine):
     begun(site, "/a1", revisit_at=NOW + 60)
     assert drained(site) == ["/a1"]
     assert site.frontier.next_due(NOW) == 60
-    assert site.frontier.is_waiting
+    assert site.frontier.schedule.is_waiting
     for visit in (60, 120):
         lease = site.one(NOW + visit)
         assert lease.is_revisit
@@ -154,41 +153,13 @@ def test_redirect_passes_its_queue_slot_on(engine):
     assert sorted(drained(site)[:2]) == ["/a2", "/moved"]
 
 
-def test_new_rules_requeue_waiting_urls(engine):
-    site = news_site(engine)
-    begun(site, "/s1", "/s2", "/a1", "/x3")
-    site.rows()  # all are committed
-    site.frontier.requeue(
-        site.frontier.waiting(site.id)(),
-        lambda url, _: QueueSlot(FIT, 1.0) if "/s" in url else QueueSlot(OTHER, 0.01),
-        NOW,
-    )
-    assert sorted(drained(site)[:2]) == ["/s1", "/s2"]
-
-
 @pytest.mark.parametrize("paths", [("/x3",), ("/x3", "/a1"), ("/x1", "/x2", "/x3", "/a1", "/s1")])
-def test_pages_that_wait_although_they_were_given_up_are_leased_without_a_commit(engine, paths):
+def test_pages_that_wait_although_they_were_given_up_are_leased(engine, paths):
     site = news_site(engine)
     begun(site, "/x1", "/x2", "/x3", "/a1", "/s1")
     ids = [site.rows()[path]["id"] for path in paths]
     execute(engine.database, news_score.update().where(news_score.c.page_id.in_(ids)).values(queue=-1))
-    again = news_site(engine, site.id)
-    committed = engine.held.committed
-    first = again.frontier.lease(NOW, 1)
-    assert engine.held.committed == committed
-    if len(paths) < 5:
-        assert again.paths(first) == ["/a1"] if "/a1" not in paths else again.paths(first) != ["/a1"]
-    end(again, first[0])
-    assert sorted([*again.paths(first), *drained(again)]) == ["/a1", "/s1", "/x1", "/x2", "/x3"]
-
-
-def test_many_pages_that_wait_although_they_were_given_up_are_leased(engine, monkeypatch):
-    monkeypatch.setattr(site_start, "MOST_REVIVED", 2)
-    site = news_site(engine)
-    begun(site, "/x1", "/x2", "/x3", "/x4")
-    site.rows()
-    execute(engine.database, news_score.update().values(queue=-1))
-    assert sorted(drained(news_site(engine, site.id))) == ["/x1", "/x2", "/x3", "/x4"]
+    assert sorted(drained(news_site(engine, site.id))) == ["/a1", "/s1", "/x1", "/x2", "/x3"]
 
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])
@@ -215,7 +186,7 @@ def test_finished_page_can_be_fetched_once_more(engine):
     for lease in leases:
         end(site, lease, "/x4", now=NOW + 1)
     assert drained(site) == ["/x4"]
-    assert not site.frontier.is_waiting
+    assert not site.frontier.schedule.is_waiting
 
 
 def test_scheduled_revisit_is_due_at_once_and_one_in_flight_is_followed_by_another(engine):
@@ -248,6 +219,6 @@ def test_page_to_be_fetched_once_more_survives_a_kill(engine):
 def test_url_that_is_found_nearer_leaves_its_site_asleep_when_nothing_waits(engine):
     site = news_site(engine)
     begun(site, "/a1", revisit_at=NOW + 60)
-    site.frontier.add([Candidate(site.id, site.target("/a1"), 0, slot=QueueSlot(FIT, 1.0))], NOW)
+    site.frontier.add([Candidate(site.id, site.target("/a1"), 0, hint=QueueSlot(FIT, 1.0))], NOW)
     assert drained(site) == ["/a1"]
     assert site.frontier.next_due(NOW) == 60

@@ -4,7 +4,6 @@ import random
 
 from crawlers.bandits.arms import Patience
 from crawlers.bandits.beebot import BatchGreedy
-from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
 from crawlers.store.worker_rows import Wait
 from tests.contracts.site import NOW, Site, acknowledge
@@ -16,17 +15,17 @@ def test_site_passes_through_all_waits(engine):
     assert frontier.schedule.wait_counts() == {Wait.NOTHING: 1}
     site.add("/a/", "/b/", "/c/")
     assert frontier.schedule.wait_counts() == {Wait.READY: 1}
-    frontier.pause(site.id)
+    frontier.schedule.pause(site.id)
     assert frontier.schedule.wait_counts() == {Wait.ROBOTS: 1}
-    frontier.pause(site.id, wait=Wait.TRIAL)
+    frontier.schedule.pause(site.id, wait=Wait.TRIAL)
     assert frontier.schedule.wait_counts() == {Wait.TRIAL: 1}
-    frontier.resume(site.id, NOW)
+    frontier.schedule.resume(site.id, NOW)
     lease = site.one()
     assert frontier.schedule.wait_counts() == {Wait.RESPONSE: 1}
     site.end(lease)
     assert frontier.schedule.wait_counts() == {Wait.DELAY: 1}
     lease = site.one(NOW + 2)
-    frontier.release(lease, frontier.gate(site.id).back_off(NOW + 2, 60.0), failed=True)
+    frontier.release(lease, frontier.site(site.id).gate.back_off(NOW + 2, 60.0), failed=True)
     assert frontier.schedule.wait_counts() == {Wait.REST: 1}
     other = Site(engine, frontier)
     other.add("/a/")
@@ -49,9 +48,9 @@ def test_each_site_is_counted_once_in_any_history(engine):
         if step == "add":
             site.add(f"/{rng.randrange(9)}/")
         elif step == "pause":
-            frontier.pause(site.id)
+            frontier.schedule.pause(site.id)
         elif step == "resume":
-            frontier.resume(site.id, now)
+            frontier.schedule.resume(site.id, now)
         else:
             for lease in frontier.lease(now, rng.randrange(3)):
                 its = next(one for one in sites if one.id == lease.site_id)
@@ -63,26 +62,15 @@ def test_each_site_is_counted_once_in_any_history(engine):
         assert sum(frontier.schedule.wait_counts().values()) == len(sites)
 
 
-def test_pages_are_summed_up_by_state_without_those_of_unknown_sites(engine):
-    a = Site(engine, parallel=9)
-    b = Site(engine, a.frontier, parallel=9)
-    a.add("/1", "/2", "/3")
-    b.add("/1")
-    (lease,) = (one for one in a.lease() if one.url.endswith("/1"))
-    a.end(lease, State.FAILED)
-    assert list(a.frontier.schedule.sites) == [a.id, b.id]
-    assert a.frontier.page_counts() == {State.WAITING: 3, State.FAILED: 1}
-
-
 def test_choices_of_the_rule_are_counted_by_their_outcome(engine):
     frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=Patience(0.9, 60.0))
     good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
     assert frontier.lease(NOW, 1) == []
-    assert frontier.schedule.rule_decisions == RuleDecisions(0, 0, 1)
+    assert list(frontier.schedule.rule_decisions.values()) == [0, 0, 1]
     for site in (good, poor):
         site.add("/a", "/b")
     for lease in frontier.lease(NOW, 2):
         acknowledge(frontier, lease, reward=10.0 if lease.site_id == good.id else 5.0)
-    assert frontier.schedule.rule_decisions == RuleDecisions(2, 0, 1)
+    assert list(frontier.schedule.rule_decisions.values()) == [2, 0, 1]
     assert frontier.lease(NOW, 1) == []
-    assert frontier.schedule.rule_decisions == RuleDecisions(2, 1, 1)
+    assert list(frontier.schedule.rule_decisions.values()) == [2, 1, 1]

@@ -34,7 +34,7 @@ def test_host_that_requests_a_rest_does_not_delay_others(engine):
     tired.add("/a/", "/b/")
     fresh.add("/a/", "/b/")
     first, second = frontier.lease(NOW, 2)
-    frontier.release(first, frontier.gate(tired.id).back_off(NOW, 60.0), "status 429", failed=True)
+    frontier.release(first, frontier.site(tired.id).gate.back_off(NOW, 60.0), "status 429", failed=True)
     fresh.end(second)
     assert [lease.site_id for lease in frontier.lease(NOW + 1, 9)] == [fresh.id]
     fresh.end(next(iter(frontier._leases.values())))
@@ -65,9 +65,9 @@ def test_nothing_is_due_when_nothing_waits(site):
     assert site.frontier.next_due(NOW) == 0.0
     lease = site.one()
     assert site.frontier.next_due(NOW) is None
-    assert site.frontier.is_waiting
+    assert site.frontier.schedule.is_waiting
     site.end(lease)
-    assert not site.frontier.is_waiting
+    assert not site.frontier.schedule.is_waiting
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -97,7 +97,7 @@ def test_urls_are_leased_when_they_are_due_and_not_earlier(engine, delays, steps
         elif step == "reject":
             site.end(lease, State.REJECTED, now=now)
         elif step == "refuse":
-            frontier.release(lease, frontier.gate(site.id).back_off(now, 7.0), failed=True)
+            frontier.release(lease, frontier.site(site.id).gate.back_off(now, 7.0), failed=True)
         else:
             frontier.release(lease, now + 1, failed=True)
 
@@ -106,12 +106,12 @@ def test_paused_site_leases_nothing_until_it_is_resumed(engine):
     frontier = engine.frontier()
     paused, other = Site(engine, frontier), Site(engine, frontier)
     paused.add("/a/")
-    frontier.pause(paused.id)
-    frontier.pause(paused.id)
+    frontier.schedule.pause(paused.id)
+    frontier.schedule.pause(paused.id)
     other.add("/a/")
     paused.add("/b/")
     assert [lease.site_id for lease in frontier.lease(NOW, 9)] == [other.id]
     assert frontier.next_due(NOW) is None
     assert frontier.has_pending, "a paused site will be resumed"
-    frontier.resume(paused.id, NOW)
+    frontier.schedule.resume(paused.id, NOW)
     assert paused.paths(frontier.lease(NOW, 9)) == ["/a/"]

@@ -24,7 +24,7 @@ def test_counts_are_per_site_and_state_with_leased_ones_as_waiting(engine):
         one.end(lease, state)
     states = (State.DONE, State.REFUSED, State.FAILED, State.WAITING)
     assert counts_of(frontier) == {one.id: dict.fromkeys(states, 1) | {State.REJECTED: 2}, two.id: {State.WAITING: 1}}
-    assert frontier.is_waiting
+    assert frontier.schedule.is_waiting
 
 
 def test_lease_hands_out_one_url_of_each_of_thousands_of_hosts(engine):
@@ -62,7 +62,7 @@ def test_crawl_resumes_where_it_was_killed(engine, cache_urls):
 
 def test_known_urls_are_forgotten_once_they_are_committed_without_a_wait(engine, monkeypatch):
     site = Site(engine, engine.frontier(cache_urls=100), parallel=9)
-    known = site.frontier.schedule.site(site.id).seen
+    known = site.frontier.site(site.id).seen
     paths = [f"/{number}/" for number in range(300)]
     with monkeypatch.context() as committing:
         committing.setattr(site.frontier.store, "has_committed", lambda number: False)
@@ -84,8 +84,8 @@ def test_crawl_whose_next_urls_are_still_being_committed_is_not_idle(engine, mon
         assert len(leased) < len(paths)
         for lease in leased:
             site.end(lease)
-        site.frontier.pause(site.id)
-        site.frontier.resume(site.id, NOW)
+        site.frontier.schedule.pause(site.id)
+        site.frontier.schedule.resume(site.id, NOW)
         assert site.frontier.has_pending
         assert site.frontier.next_due(NOW) > 0.0
     assert site.paths(leased) + site.drain() == paths
@@ -126,8 +126,8 @@ def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(engine, cache_url
     site.add("/a/", "/b/")
     site = Site(engine, engine.frontier(cache_urls=cache_urls), id=site.id, max_level=1)
     targets = [site.target(path) for path in ("/a", "/c/", "/b/", "/c/")]
-    assert [target.url for target in site.frontier.new_targets(targets, 1)] == [targets[1].url]
-    assert site.frontier.new_targets(targets, 2) == []
+    assert [target.url for target in site.frontier.discovery.new_targets(targets, 1)] == [targets[1].url]
+    assert site.frontier.discovery.new_targets(targets, 2) == []
 
 
 @pytest.mark.parametrize("order", ["bfs", "opic"])

@@ -60,7 +60,7 @@ def test_crawl_that_compares_pages_waits_for_the_site_of_the_best_one(engine):
     (lease,) = good.frontier.lease(NOW + 2.0, 1)
     assert lease.site_id == good.id
     assert leased(poor, NOW + 3.0) == [], "a response is awaited"
-    good.frontier.pause(good.id)
+    good.frontier.schedule.pause(good.id)
     assert leased(poor, NOW + 3.0) == [poor.id], "nobody knows for how long the site rests"
 
 
@@ -99,7 +99,7 @@ def test_crawl_with_a_time_limit_waits_while_it_is_ahead_of_its_pace(engine):
 def test_host_that_rests_for_long_is_not_waited_for(engine):
     good, poor = opened(engine, {}, {})
     (lease,) = good.frontier.lease(NOW, 1)
-    good.frontier.release(lease, good.frontier.gate(good.id).back_off(NOW, 300.0), "status 429", failed=True)
+    good.frontier.release(lease, good.frontier.site(good.id).gate.back_off(NOW, 300.0), "status 429", failed=True)
     assert leased(poor, NOW) == [poor.id]
 
 
@@ -115,10 +115,10 @@ def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine, state):
     assert lease.site_id == good.id
     if state == "paused":
         frontier.release(lease, NOW)
-        frontier.pause(good.id, is_awaited=True)
+        frontier.schedule.pause(good.id, is_awaited=True)
     elif state == "retried":
         frontier.release(lease, NOW + 1000.0, "no answer")
-        frontier.pause(good.id, is_awaited=True)
+        frontier.schedule.pause(good.id, is_awaited=True)
     assert leased(poor, NOW) == leased(poor, NOW + 59.9) == []
     assert frontier.next_due(NOW) == 60.0
     assert leased(poor, NOW + 60.0) == [poor.id]
@@ -128,12 +128,12 @@ def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine, state):
 
 def test_paused_site_of_which_nothing_is_expected_soon_is_not_waited_for(engine):
     good, poor = opened(engine, {}, {})
-    good.frontier.pause(good.id, is_awaited=True)
+    good.frontier.schedule.pause(good.id, is_awaited=True)
     assert leased(poor, NOW) == []
-    good.frontier.pause(good.id)
+    good.frontier.schedule.pause(good.id)
     assert leased(poor, NOW) == [poor.id]
     assert good.frontier.next_due(NOW) is None
-    good.frontier.resume(good.id, NOW)
+    good.frontier.schedule.resume(good.id, NOW)
     assert leased(good, NOW) == [good.id]
 
 
@@ -168,7 +168,7 @@ def test_resumed_crawl_waits_as_before(engine):
     Site(engine, frontier, id=poor.id).add(*PATHS)
     again.add(*PATHS)
     frontier.learn([Pull(good.id, 10.0), Pull(poor.id, 5.0)])
-    frontier.gate(good.id).next_at = NOW + 2.0  # requests of the earlier run count
+    frontier.site(good.id).gate.next_at = NOW + 2.0  # requests of the earlier run count
     assert leased(again, NOW + 1.9) == []
     assert leased(again, NOW + 2.0) == [good.id]
 
@@ -201,7 +201,7 @@ class Simulation(RandomCrawl):
         for lease in leases:
             if self.rng.random() < 0.05:
                 self.frontier.release(lease, self.now)
-                self.frontier.pause(lease.site_id, is_awaited=self.rng.random() < 0.5)
+                self.frontier.schedule.pause(lease.site_id, is_awaited=self.rng.random() < 0.5)
                 self.events.append((self.now + self.rng.choice([0.1, 200.0]), lease.site_id))
             else:
                 self.events.append((self.now + self.rng.choice([0.1, 1.0, 100.0]), lease))
@@ -209,7 +209,7 @@ class Simulation(RandomCrawl):
     def wait(self):
         due = self.frontier.next_due(self.now)
         if not self.events and due is None:
-            assert self.frontier.budget.is_exhausted or not self.frontier.is_waiting, "the crawl stalls"
+            assert self.frontier.budget.is_exhausted or not self.frontier.schedule.is_waiting, "the crawl stalls"
             return False
         assert due is None or due > 0.0, "something is due, but nothing is leased"
         self.now = min([at for at, _ in self.events] + ([] if due is None else [self.now + due]))
@@ -219,7 +219,7 @@ class Simulation(RandomCrawl):
             if isinstance(what, Lease):
                 self.end(what)
             else:
-                self.frontier.resume(what, self.now)
+                self.frontier.schedule.resume(what, self.now)
         return True
 
     def end(self, lease):
@@ -228,7 +228,9 @@ class Simulation(RandomCrawl):
         if outcome == "retried" and lease.attempts < 3:
             self.retry(lease, rng.choice([0.0, 2.0, 400.0]))
         elif outcome.endswith("refused") and lease.attempts < 3:
-            until = self.frontier.gate(lease.site_id).back_off(self.now, 300.0 if outcome.startswith("long") else None)
+            until = self.frontier.site(lease.site_id).gate.back_off(
+                self.now, 300.0 if outcome.startswith("long") else None
+            )
             self.frontier.release(lease, until, "status 429", failed=True)
         elif outcome in ("rejected", "failed"):
             self.acknowledge(lease, State[outcome.upper()])

@@ -58,7 +58,7 @@ class Crawl(WebCrawl):
         row = SiteRow(self._site_id, f"http://host{self._site_id}.test", parallel, self._max_level, delay_s)
         self.frontier.open_site(row, self.now)
         # Less than any setting allows, so that a part of a small web's queue stays in the store.
-        self.frontier._discovery.head_urls = rng.choice([1, 2, 1000])
+        self.frontier.discovery.head_urls = rng.choice([1, 2, 1000])
         self._is_paused = False
 
     def _move(self):
@@ -93,7 +93,7 @@ class Crawl(WebCrawl):
             self.asked.discard(lease.id)
             self.frontier.release(lease, rng.choice([self.now, self.now + 3]))
         elif chance < 0.23:
-            self.frontier.gate(self._site_id).back_off(self.now, 5.0)
+            self.frontier.site(self._site_id).gate.back_off(self.now, 5.0)
         elif chance < 0.26:
             held.commit(rng.randint(0, held.pending))
         else:
@@ -103,9 +103,9 @@ class Crawl(WebCrawl):
     def _pause(self, pause):
         self._is_paused = pause
         if pause:
-            self.frontier.pause(self._site_id)
+            self.frontier.schedule.pause(self._site_id)
         else:
-            self.frontier.resume(self._site_id, self.now)
+            self.frontier.schedule.resume(self._site_id, self.now)
 
     def outcome(self):
         """Crawl to the end; return the stored rows and links."""

@@ -120,7 +120,7 @@ class Crawl:
             in_thread=in_thread,
         )
         self.mission.load_sites(begun.sites)(NOW)
-        self.frontier.add([Candidate(row.id, target(path), slot=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)
+        self.frontier.add([Candidate(row.id, target(path), hint=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)
 
     def url(self, path):
         return target(path).url

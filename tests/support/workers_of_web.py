@@ -22,8 +22,10 @@ from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.tables import importance, link, page, site
 from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 from crawlers.workers.exchange import hand_out, links_to
+from crawlers.workers.links import SentLinks, incoming, receive
 from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites, begin, committed, execute
 
@@ -75,11 +77,12 @@ class RandomWeb:
 class Worker:
     """A worker with its frontier; *held* contains what it has not committed yet."""
 
-    def __init__(self, number, frontier, order, held):
+    def __init__(self, number, frontier, order, held, database):
         self.number = number
         self.frontier = frontier
         self.scores = order.scores
         self.held = held
+        self.links = SentLinks(frontier, database)
         self.sites = set()
 
 
@@ -122,7 +125,6 @@ class Workers:
         self.make_order = make_order
         self.workers = {}
         self.now = 1000.0
-        self.places = sites
         self.database = Database(url)
         self.crawl_id = begin(self.database, mission="broad", now=self.now).id
         with self.database.write() as connection:  # else all would wait for its part
@@ -139,8 +141,7 @@ class Workers:
         store = SqlFrontierStore(self.database, held, self.crawl_id, looks_back=looks_back)
         budget = PullBudget(Best(), 0, records=False, worker_id=number)
         frontier = QueuedFrontier(store, order, budget, is_divided=order.scores is not None)
-        frontier.elsewhere.update(host(place) for place in range(self.places))
-        self.workers[number] = Worker(number, frontier, order, held)
+        self.workers[number] = Worker(number, frontier, order, held, self.database)
         return self.workers[number]
 
     def free_sites(self):
@@ -185,9 +186,10 @@ class Workers:
             found = links_to(connection, self.crawl_id, worker.number, 1000)
             if worker.scores is not None:
                 parts = hand_out(connection, self.crawl_id, self.now, ROUND_S, worker.scores.hand_out)
-        worker.frontier.receive(found, self.now)
+        receive(worker.frontier, map(incoming, found), self.now)
         if parts is not None:
-            worker.frontier.apply_parts(parts, self.now)
+            worker.frontier.scoring.apply_parts(parts)
+            worker.frontier.submit(ChangeSet(), self.now)
 
     def kill(self, worker):
         """Lose what is not committed."""
@@ -199,7 +201,9 @@ class Workers:
     def fetch(self, worker):
         leases = worker.frontier.lease(self.now, 1)
         for lease in leases:
-            worker.frontier.acknowledge(lease, Decision(self.web.page(lease)), self.now)
+            decision = Decision(self.web.page(lease))
+            sent = worker.links.of_page(lease, decision, self.now)
+            worker.frontier.acknowledge(lease, decision, self.now, sent)
         return bool(leases)
 
     def finish(self, rng):

@@ -75,7 +75,7 @@ def news_crawl(name: str, path: str | None, settings: SettingValues) -> CrawlSpe
         leader_of=SourceLeaders(sources).of,
         gives={ARTICLES: True},
         ends_early=settings.getbool("NEWS_ONCE"),
-        start_slot=BEFORE_ARTICLES,  # home pages and feeds come before all articles
+        start_hint=BEFORE_ARTICLES,  # home pages and feeds come before all articles
     )
 
 

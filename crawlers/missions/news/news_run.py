@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.crawl.run import Run
 from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import redirects_to_variant
-from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.values import Decision
-from crawlers.items import QueueSlot, State
+from crawlers.items import State
 from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, SURE
 from crawlers.missions.news.news_items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, news_of
-from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, QueueSlot
 from crawlers.missions.news.plan.next_visits import NO_LINKS, LinkSlots, NextVisits
 from crawlers.missions.news.stored.news_tables import PageLabelRow
 from crawlers.missions.news.urls.rule_learning import RuleLearning
@@ -27,8 +26,7 @@ from crawlers.urls.resolution import site_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from crawlers.frontier.link_messages import Details
-    from crawlers.frontier.values import Lease
+    from crawlers.frontier.values import IncomingLink, Lease
     from crawlers.items import Page, Target
     from crawlers.missions.news.article.news_reader import NewsReader
     from crawlers.missions.news.articles import ArticlePolicy, StoredArticle
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from crawlers.missions.news.urls.requeue import LookUpResult
     from crawlers.pages.response import WebResponse
     from crawlers.store.reader_threads import InThread
-    from crawlers.store.schema.message_tables import Message
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.scope import Scope
 
@@ -131,14 +128,13 @@ class NewsRun(Run):
                     self._requeue.keep(found)
             changes = ChangeSet()
             self._requeue.step(None, changes, now)
-            self._frontier.add((), now, changes)
+            self._frontier.submit(changes, now)
             await sleep(0)  # others may run
 
-    async def receive(self, messages: Sequence[Message], now: float) -> Sequence[Message]:
+    async def receive(self, links: Sequence[IncomingLink], now: float) -> Sequence[IncomingLink]:
         """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
-        links = [_link(one) for one in messages]
-        items = [Announced(link.target, link.slot.value, "") for link in links if link.slot and link.is_announced]
-        feeds = [(link.message.source_id, link.target.key) for link in links if link.is_feed]
+        items = [Announced(link.target, link.hint[1], "") for link in links if link.hint and _is_announced(link)]
+        feeds = [(link.message.source_id, link.target.key) for link in links if _is_feed(link)]
         read_items = self._announcements.look_up(None, items)
         earlier = self.articles.look_up_links(link.target for link in links)
 
@@ -157,13 +153,14 @@ class NewsRun(Run):
                 self._feeds.record_mention(key, names[source_id])
         self._announcements.new_of(items, stored)
         self._announcements.read_again(None, items, stored, now)
-        return [link.message if link.is_announced or link.is_feed else self._queued(link) for link in links]
+        return [link if _is_announced(link) or _is_feed(link) else self._queued(link) for link in links]
 
-    def _queued(self, link: _Link) -> Message:
-        """Return the message of a link with the slot of its target, if that is new."""
-        is_new = link.message.target_id is None and self._frontier.new_targets([link.target], link.message.level)
-        slot = self.classifier.slot_of(link.target) if is_new else None
-        return link.message._replace(details=text_of(link.details._replace(slot=slot)))
+    def _queued(self, link: IncomingLink) -> IncomingLink:
+        """Return a link with the slot of its target, if that is new."""
+        is_new = link.message.target_id is None and self._frontier.discovery.new_targets(
+            [link.target], link.message.level
+        )
+        return link._replace(hint=self.classifier.slot_of(link.target) if is_new else None)
 
     # Pages --------------------------------------------------------------------------------------------
 
@@ -322,7 +319,7 @@ class NewsRun(Run):
         )
         slots: dict[int, QueueSlot] = {}
         links = (target for target, _ in (*page.links, *page.cross_site_links))
-        for target in self._frontier.new_targets(links, lease.level + 1):
+        for target in self._frontier.discovery.new_targets(links, lease.level + 1):
             slot = announced.get(target.key) or self.classifier.slot_of(target)
             if lease.is_revisit and slot.queue == FIT:
                 slot = QueueSlot(FRESH, now)  # a link that the page did not show before has just appeared
@@ -359,31 +356,14 @@ class _Stored(NamedTuple):
     items: StoredItems | None
 
 
-class _Link(NamedTuple):
-    """A link from a page of another worker."""
-
-    message: Message
-    details: Details
-    target: Target
-
-    @property
-    def slot(self) -> QueueSlot | None:
-        return QueueSlot(*self.details.slot) if self.details.slot is not None else None
-
-    @property
-    def is_feed(self) -> bool:
-        """Whether there may be a feed or sitemap."""
-        return self.slot is not None and self.slot.value == BEFORE_ARTICLES.value
-
-    @property
-    def is_announced(self) -> bool:
-        """Whether a feed announced it."""
-        return self.slot is not None and self.slot.queue == FRESH and not self.is_feed
+def _is_feed(link: IncomingLink) -> bool:
+    """Whether there may be a feed or sitemap."""
+    return link.hint is not None and QueueSlot(*link.hint).value == BEFORE_ARTICLES.value
 
 
-def _link(message: Message) -> _Link:
-    details = details_of(message)
-    return _Link(message, details, target_of(message, details))
+def _is_announced(link: IncomingLink) -> bool:
+    """Whether a feed announced it."""
+    return link.hint is not None and QueueSlot(*link.hint).queue == FRESH and not _is_feed(link)
 
 
 def _feed_id(lease: Lease) -> int | None:

@@ -1,4 +1,4 @@
-"""The table of messages between the workers of a crawl, and what becomes of their links; see `workers.messages`."""
+"""The table of messages between the workers of a crawl, and what becomes of their links; see `workers.links`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from crawlers.store.schema.tables import (
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
-    LinkTextRow,
     external_link,
     external_url,
     link_context,
@@ -151,28 +150,11 @@ def _add_external_rows(
     changes.add(*[ExternalLinkRow(page_id, *pair, count) for pair, count in counts.items()])
 
 
-def add_link_texts(
-    changes: ChangeSet,
-    page_id: int,
-    texts: Iterable[LinkText],
-    ids: Mapping[int, int],
-    elsewhere: Container[int],
-    known: dict[str, int],
-) -> dict[int, list[int]]:
-    """Add the *texts* of the links of a page; *ids* are the numbers of the linked pages by URL key.
-
-    For *known* see `add_page_rows`. Returns the numbers of the texts of links to pages *elsewhere*, by key. Those of
-    others are left out.
-    """
-    others: dict[int, list[int]] = {}
-    for key, *parts in texts:
-        if key in ids or key in elsewhere:
-            context_id = _context_id(changes, parts, known)
-            if key in ids:
-                changes.add(LinkTextRow(page_id, ids[key], context_id))
-            else:
-                others.setdefault(key, []).append(context_id)
-    return others
+def add_contexts(
+    changes: ChangeSet, texts: Iterable[LinkText], keys: Container[int], known: dict[str, int]
+) -> list[tuple[int, int]]:
+    """Add those of the *texts* of links that lead to *keys*; return key and number of each. For *known* see above."""
+    return [(key, _context_id(changes, parts, known)) for key, *parts in texts if key in keys]
 
 
 def _context_id(changes: ChangeSet, texts: Iterable[str], known: dict[str, int]) -> int:

@@ -144,7 +144,7 @@ def test_pages_that_are_rejected_in_flight_leave_room_for_other_sites(opened):
     for _ in sites:
         lease = crawl.lease()
         crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason="proxy a.test"))
-    assert not crawl.crawl.frontier.is_waiting
+    assert not crawl.crawl.frontier.schedule.is_waiting
 
 
 def test_delay_of_a_site_counts_from_the_time_at_which_its_request_was_sent(opened):

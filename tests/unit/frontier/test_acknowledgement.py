@@ -114,7 +114,7 @@ def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_o
 def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes(begin):
     crawl = begin("/", "/b")
     leases = crawl.leases()
-    wished = crawl.frontier.gate(1).back_off(crawl.now, 600.0)
+    wished = crawl.frontier.site(1).gate.back_off(crawl.now, 600.0)
     crawl.frontier.release(leases["/"], wished, "status 503", failed=True)
     crawl.frontier.release(leases["/b"], crawl.now + 5.0, "timeout", failed=True)
     assert [row.rest_until for row in crawl.store.changes[SiteRest]] == [wished, wished]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crawlers.frontier.link_learning import LinkLearning
+from crawlers.frontier.value_queue import LinkLearning
 from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features

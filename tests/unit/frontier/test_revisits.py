@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
+from crawlers.frontier.acknowledgement import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, State
 from crawlers.store.schema.message_tables import ChangedLinks

@@ -62,7 +62,7 @@ def test_only_changed_pages_are_written_and_requeued(store):
     assert site.rose == [(0, 1), (0, 2), (0, 3)]
     site.rose.clear()
 
-    one.read(1, {3: 1.0})
+    one.note([1, *one.scores.fetched(1, {3: 1.0})])
     changes = written(one, store)
     assert [row[:3] for row in changes[ImportanceRow]] == [(1, SITE, 1), (3, SITE, 0)]
     assert json.loads(changes[OrderTotalsRow][0].totals) == one.scores.totals()

@@ -1,7 +1,6 @@
 """A site's queue: the ready ones of its queues, and pages that must wait."""
 
-from crawlers.frontier.queues.heap_queue import HeapQueue
-from crawlers.frontier.site_queue import SiteQueue
+from crawlers.frontier.site_queue import HeapQueue, SiteQueue
 from crawlers.missions.news.plan.news_scores import FIT, QueueShares
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.sites.site_rows import SiteRow
@@ -20,6 +19,6 @@ def test_empty_queue_needs_a_refill_only_when_the_store_may_have_more():
         site.push(entry(number), 2)
     for _ in range(2):
         site.pop()
-    assert (site.needs_refill, site.ready) == ({FIT}, {OTHER})
+    assert (site.needs_refill, site.ready) == ([FIT], [OTHER])
     site.pop()
-    assert (site.needs_refill, site.ready) == ({FIT}, set())
+    assert (site.needs_refill, site.ready) == ([FIT], [])

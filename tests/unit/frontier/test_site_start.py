@@ -42,7 +42,7 @@ def test_parts_of_any_size_give_the_same(read, monkeypatch, chunk):
     assert start.known is not None
     assert list(start.known.merged_values(KEYS)) == list(KEYS)
     assert start.known.urls == {key: f"http://a.test/{n}" for n, key in enumerate(KEYS, 1) if n not in (3, 5)}
-    assert [(retry.entry.id, retry.due_at, retry.wait_s) for retry in start.retries] == [(5, 70.0, 60.0)]
+    assert [(retry.entry.id, retry.due_at, retry.wait_s) for retry in start.resting] == [(5, 70.0, 60.0)]
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 6])

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
-from crawlers.frontier.queues.heap_queue import NONE
+from crawlers.frontier.site_queue import NONE
 from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import QueueEntry, Retry
@@ -65,7 +65,7 @@ def test_known_urls_have_all_their_fields(store):
     ]
     assert listed(store.known_from(1, 3, 2)) == known[1:3]
     assert sorted(listed(store.known_urls(1, [LEAST, 4, 12345]))) == [known[0], known[2]]
-    nothing = ([], [], [], [], False, False)
+    nothing = ([], [], [], [], False)
     assert store.known_urls(1, []) == store.known_from(2, LEAST, 9) == nothing
 
 
@@ -79,7 +79,6 @@ def test_urls_of_several_sites_are_read_together(store):
     found = store.known_of([3, 1, 4])
     assert found == {site: store.known_from(site, LEAST, 9) for site in (1, 3)}
     assert [found[site].keys for site in (1, 3)] == [sorted(states)] * 2
-    assert [found[site].have_retries for site in (1, 3)] == [True, False]
     assert (store.numbers_known([]), store.known_of([]), store.retries([])) == ({}, {}, {})
 
 
@@ -87,12 +86,12 @@ def listed(rows):
     return [*zip(rows.keys, rows.values, rows.states, rows.urls, strict=True)]
 
 
-def test_roots_that_were_read_and_retries_are_noticed(store):
+def test_roots_that_were_read_are_noticed(store):
     root = row(2, 2, State.DONE)._replace(level=0)
     store.submit(ChangeSet(row(1, 1, State.WAITING), root, row(3, 3, State.DONE)))
     write(store, WaitingPage(1, *FAILED, 35.0))
     found = [store.known_from(1, key, 1) for key in (1, 2, 3)]
-    assert [(rows.have_root, rows.have_retries) for rows in found] == [(False, True), (True, False), (False, False)]
+    assert [rows.have_root for rows in found] == [False, True, False]
 
 
 def test_largest_facts_of_a_known_url_fit_into_its_integer(store):

@@ -7,7 +7,7 @@ import pytest
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import RENDER
 from crawlers.pages.retries import RetryPolicy
-from crawlers.schedulers.site_fetches import page_request
+from crawlers.schedulers.adaptive import page_request
 
 FIRST = Lease(7, 1, 0, "http://a.test/x", 2, 0, 0, None, 0.0)
 

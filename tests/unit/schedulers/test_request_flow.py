@@ -45,7 +45,7 @@ class Flow:
 
     def respond(self, request, status=404, body=b""):
         assert request.callback is not None
-        request.callback(Response(request.url, status, body=body, request=request))
+        asyncio.run(request.callback(Response(request.url, status, body=body, request=request)))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """robots.txt is fetched with redirects, retries and limits, and every site gets its rules."""
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,7 @@ from crawlers.items import REDIRECT
 from crawlers.pages.retries import RestPolicy, RetryPolicy
 from crawlers.pages.robots_groups import UNREACHABLE
 from crawlers.schedulers import site_fetches
-from crawlers.schedulers.site_fetches import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFetch
+from crawlers.schedulers.site_fetches import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFiles
 from crawlers.sites.robots_rules import MAX_BYTES, MAX_REDIRECTS
 from crawlers.urls.resolution import Redirect, resolve
 
@@ -39,7 +40,7 @@ class Fetch:
             robots_waits=lambda *waiting: self.waits.append(waiting),
             sites=SimpleNamespace(begin_robots=lambda site_id: True),
         )
-        self.robots = RobotsFetch(
+        self.robots = RobotsFiles(
             crawl, SignalManager(self), **{"last_wait_s": 0.0, "most": 1, "timeout_s": MAX_TIMEOUT_S} | limits
         )
         self.robots.enqueue(7, SITE)
@@ -58,7 +59,7 @@ class Fetch:
         request = self.next_request()
         request.meta[REDIRECT] = redirect
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        request.callback(Response(request.url, status, named, body, request=request))
+        asyncio.run(request.callback(Response(request.url, status, named, body, request=request)))
 
     def fail(self, error):
         """Let the next request fail."""
@@ -152,7 +153,7 @@ def test_unresponsive_hosts_are_given_up_early_and_leave_room_for_others(fetch):
         one.robots.enqueue(number, f"http://s{number}.test")
     second = [one.next_request(), one.next_request()][1]
     assert (one.robots.next_request(NOW), one.robots.next_due(NOW)) == (None, None)
-    second.callback(Response(second.url, 404, request=second))
+    asyncio.run(second.callback(Response(second.url, 404, request=second)))
     assert one.known == [(0, 404, None)]
     assert one.robots.next_due(NOW) == 0.0
     assert one.next_request().url == "http://s1.test/robots.txt"

@@ -1,7 +1,6 @@
 """Sitemaps are requested in the turn of a page of their site, with redirects, retries and limits."""
 
 import asyncio
-from inspect import isawaitable
 
 import pytest
 from scrapy import exceptions as scrapy_errors
@@ -10,7 +9,7 @@ from twisted.python.failure import Failure
 
 from crawlers.crawl.site_sitemaps import SitemapNeeded
 from crawlers.items import REDIRECT, SiteLimits
-from crawlers.schedulers.site_fetches import SitemapFetch
+from crawlers.schedulers.site_fetches import SitemapFiles
 from crawlers.sites.feed_items import MAX_INFLATED
 from crawlers.sites.robots_rules import MAX_REDIRECTS
 from crawlers.urls.resolution import Redirect
@@ -26,7 +25,7 @@ class Fetch:
         mission = {"reads_sitemaps": True, "sites": [SiteLimits(SITE, delay_s=delay_s)]}
         self.opened = OpenedCrawl(url, None, mission, **{"RETRY_TIMES": 1, **settings})
         self.crawl = self.opened.crawl
-        self.fetch = SitemapFetch(self.crawl)
+        self.fetch = SitemapFiles(self.crawl)
         needed = self.crawl.next(NOW)
         assert isinstance(needed, SitemapNeeded)
         self.fetch.enqueue(*needed)
@@ -42,9 +41,7 @@ class Fetch:
         request.meta[REDIRECT] = redirect
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         assert request.callback is not None
-        result = request.callback(Response(request.url, status, named, body, request=request))
-        assert isawaitable(result)
-        asyncio.run(result)
+        asyncio.run(request.callback(Response(request.url, status, named, body, request=request)))
 
     def fail(self, error):
         failure = Failure(error)

@@ -126,11 +126,17 @@ def new_site(crawl, source):
 def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
     held, rows = sources.crawl.session.claims, list(sources.crawl.sites.rows)
     first, second = rows[0].id, rows[3].id
-    assert held._waiting_sources() == 2
-    assert sorted(held._spare(2)) == [first, second]
-    assert len(held._spare(1)) == 1
-    sources.crawl.sites.fetching.add(rows[1].id)
-    assert held._spare(2) == [second], "the robots.txt of a site of the other one is being fetched"
+    assert held._waiting_sources() == [first, second]
+    leases = [sources.lease() for _ in range(3)]
+    assert {lease.site_id for lease in leases} == {row.id for row in rows[:3]}
+    assert held._waiting_sources() == [second, first], "nothing is leased of the second one"
+    for lease in leases:
+        sources.end(lease, f"{lease.url}x")
+    assert held._waiting_sources() == [second, first], "nothing was requested of it"
+    sources.crawl.sites.fetching.add(rows[4].id)
+    held._give_up_sources(1, 2)
+    assert not sources.crawl.sites.is_open(first), "the robots.txt of a site of the other one is being fetched"
+    assert sources.crawl.sites.is_open(second)
 
 
 def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch):

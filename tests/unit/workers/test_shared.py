@@ -23,9 +23,9 @@ class Mail(Run):
     def __init__(self):
         self.got = []
 
-    async def receive(self, messages, now):
-        self.got.append([one.url for one in messages])
-        return [one for one in messages if not one.url.endswith("0")]
+    async def receive(self, links, now):
+        self.got.append([one.message.url for one in links])
+        return [one for one in links if not one.message.url.endswith("0")]
 
 
 @pytest.fixture

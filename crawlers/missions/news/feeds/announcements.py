@@ -55,7 +55,7 @@ class Announcements:
         if lease.key in self._announced:
             return True
         # Possible feeds, which were only linked, wait before all articles.
-        return lease.queue == FRESH and self._frontier.slot(lease.id) != BEFORE_ARTICLES
+        return lease.queue == FRESH and self._frontier.hint(lease.id) != BEFORE_ARTICLES
 
     def look_up(self, feed_id: int | None, items: Iterable[Announced]) -> Callable[[], StoredItems]:
         """Return the query for `new_of` and `read_again`, which may run in any thread.

@@ -13,9 +13,8 @@ References
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.items import QueueSlot
 from crawlers.ranking.page_orders import PageOrder
 from crawlers.ranking.page_scores import GONE, OTHER, REVISIT, PageScores
 from crawlers.ranking.page_values import PageValues
@@ -24,11 +23,21 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from crawlers.inputs.setting_readers import SettingValues
+    from crawlers.items import Hint
 
 ARCHIVE = 2  # pagination and calendars
 FIT = 3  # classified as an article by a rule
 FRESH = 4  # recently published; ordered by the time of publication
 LISTS = 5  # not an article, but probably a list of articles that were not found yet
+
+
+class QueueSlot(NamedTuple):
+    """The place of a waiting URL, as `NewsScores` takes it for a hint."""
+
+    queue: int
+    value: float  # orders the URLs of the queue
+
+
 BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
 
 MIN_RISE = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
@@ -60,11 +69,11 @@ class NewsScores(PageScores):
         self._opic = PageValues(array("d", [0.0]))
         self._gains = PageValues(array("f", [0.0]))  # accumulated, not yet included in `_opic`
 
-    def take_hint(self, page: int, hint: QueueSlot) -> bool:
+    def take_hint(self, page: int, hint: Hint) -> bool:
         """Record that *page* waits in the queue of *hint*, unless it will be revisited, or was fetched."""
         if self._queues[page] < 0 or self._queues[page] == REVISIT:
             return False
-        self._queues[page], self._values[page] = hint
+        self._queues[page], self._values[page] = QueueSlot(*hint)
         return True
 
     def hint(self, page: int) -> QueueSlot:

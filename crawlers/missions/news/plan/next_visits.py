@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.frontier.revisits import may_pass
-from crawlers.items import QueueSlot, State
+from crawlers.frontier.acknowledgement import may_pass
+from crawlers.items import State
 from crawlers.missions.news.news_items import ANNOUNCERS, ARTICLE, FEED, HOME, NEW, PAGE, POLLED_LISTS, SITEMAP
-from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, LISTS
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, LISTS, QueueSlot
 from crawlers.missions.news.stored.news_tables import FeedItemRow, PollRow
 from crawlers.missions.news.urls.url_classifier import is_archive
 from crawlers.reasons import Reason

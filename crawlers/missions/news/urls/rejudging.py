@@ -87,7 +87,7 @@ class Rejudging:
     def is_queueing(self) -> bool:
         """Whether any site has pages that are not judged, or may be queued although none is fetched before."""
         return any(
-            site.reached is not None or site.credit >= 1.0 or not self._frontier.has_unread(site_id)
+            site.reached is not None or site.credit >= 1.0 or not self._frontier.site(site_id).has_unread
             for site_id, site in self._sites.items()
         )
 
@@ -128,7 +128,7 @@ class Rejudging:
             if number is None or number not in self._sites:
                 continue
             turn = self._sites[number] = self._sites.pop(number)  # it is the last one now
-            count = int(turn.credit) if self._frontier.has_unread(number) else MOST_AT_ONCE
+            count = int(turn.credit) if self._frontier.site(number).has_unread else MOST_AT_ONCE
             pages = [turn.pages.popleft() for _ in range(min(count, len(turn.pages)))]
             if pages:
                 turn.credit = max(0.0, turn.credit - len(pages))

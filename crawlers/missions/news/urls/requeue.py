@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.frontier.values import BEFORE_ALL
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH
 from crawlers.store.schema.tables import SiteRules
 from crawlers.store.writing.change_set import ChangeSet
@@ -16,12 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.values import Position, QueueEntry
-    from crawlers.items import QueueSlot
+    from crawlers.frontier.values import QueueEntry
     from crawlers.missions.news.stored.stored_polls import QueuedSite
     from crawlers.missions.news.urls.rejudging import Rejudging, UnjudgedBatch
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.store.writing.writer import Writer
+
+
+BATCH_PAGES = 500  # requeued at a time: 5 ms, so that the crawl does not stall
+Position = tuple[float, int]  # priority and number of a page, among those that wait on a site
+BEFORE_ALL: Position = (float("-inf"), 0)
 
 
 class PageBatch(NamedTuple):
@@ -148,11 +151,11 @@ class Requeue:
         site_id, after = next(iter(self._unfinished.items()))
         # URLs that are found from now on get their slots by the same rules: see `repeating_changes`.
         submitted = self._commits.submitted if after == BEFORE_ALL else 0
-        return partial(self._read, site_id, self._changes, self._frontier.waiting(site_id, after), submitted)
+        return partial(self._read, site_id, self._changes, after, submitted)
 
-    def _read(self, site_id: int, changes: int, read: Callable[[], Sequence[QueueEntry]], submitted: int) -> PageBatch:
+    def _read(self, site_id: int, changes: int, after: Position, submitted: int) -> PageBatch:
         self._commits.wait_for(submitted)
-        return PageBatch(site_id, changes, read())
+        return PageBatch(site_id, changes, self._frontier.store.waiting(site_id, after, BATCH_PAGES))
 
     def keep(self, found: LookUpResult | None) -> None:
         """Take up the result of a look-up; None if it failed."""
@@ -171,9 +174,9 @@ class Requeue:
         if self._waiting is not None:
             (site_id, _, pages), self._waiting = self._waiting, None
             name = self._names[site_id]
-            reached = self._frontier.requeue(pages, partial(self._slot, name), now)
-            if reached is not None:
-                self._unfinished[site_id] = reached
+            self._queue(name, pages, now)
+            if len(pages) == BATCH_PAGES:
+                self._unfinished[site_id] = pages[-1].priority, pages[-1].id
             else:
                 del self._unfinished[site_id]
                 if not self.rejudging.begin(site_id, name):
@@ -182,10 +185,18 @@ class Requeue:
             if site_id not in self._unfinished:
                 self._finish(site_id, changes)
 
-    def _slot(self, site: str, url: str, before: QueueSlot) -> QueueSlot:
-        """Return the slot of a waiting page by the rules; fresh pages and sitemaps keep the one from *before*."""
-        is_kept = before.queue == FRESH or before.value == BEFORE_ARTICLES.value
-        return before if is_kept else self._classifier.slot(site, url)
+    def _queue(self, site: str, pages: Sequence[QueueEntry], now: float) -> None:
+        """Move those of *pages* that still wait by the rules; fresh pages and sitemaps stay where they are."""
+        if (scoring := self._frontier.scoring) is None:
+            return
+        for page in pages:
+            hint = scoring.scores.hint(page.id)
+            if hint is None or hint[0] == FRESH or hint[1] == BEFORE_ARTICLES.value:
+                continue
+            if (slot := self._classifier.slot(site, page.url)) != hint:
+                scoring.queued(page.id, slot)
+        if scoring.has_changes:
+            self._frontier.submit(ChangeSet(), now)
 
     def _finish(self, site_id: int, changes: ChangeSet) -> None:
         changes.add(SiteRules(site_id, self._classifier.fingerprint(self._names[site_id])))

@@ -72,6 +72,6 @@ class RuleLearning:
                 if learnt.is_change:
                     self._requeue.changed(domain, changes)
                 try:
-                    self._frontier.add((), now, changes)
+                    self._frontier.submit(changes, now)
                 except StoreError:
                     return  # the next page meets it again, and ends the crawl

@@ -8,10 +8,9 @@ import re
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.items import QueueSlot
 from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.list_yields import ListYields
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS, QueueSlot
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, RuleLearner
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.plurals import plural

@@ -169,7 +169,7 @@ def test_sitemaps_of_robots_txt_are_those_of_the_crawl_s_sites_that_nobody_remov
 
 def read_article(crawl, path, canonical="", words=("word",), end=""):
     """Let the page at *path* be fetched and have an article of *words*, that much speaks for; its label."""
-    crawl.frontier.add([Candidate(crawl.site_id, target(path), slot=BEFORE_ARTICLES)], NOW)
+    crawl.frontier.add([Candidate(crawl.site_id, target(path), hint=BEFORE_ARTICLES)], NOW)
     text = " ".join(f"{word}{n}" for n in range(80) for word in words) + end
     canonical = canonical and crawl.url(canonical)
     article = Article("Title", text, None, "", (), "", "en", canonical, "", "json-ld")

@@ -43,7 +43,7 @@ class NewsWorker(OpenedCrawl):
             "scope": scope,
             "reader": response_reader(values, SiteAddresses(), scope),
             "gives": {ARTICLES: True},
-            "start_slot": BEFORE_ARTICLES,
+            "start_hint": BEFORE_ARTICLES,
             "leader_of": SourceLeaders(sources).of,
             "ends_early": values.getbool("NEWS_ONCE"),
         }

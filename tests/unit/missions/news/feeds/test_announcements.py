@@ -3,11 +3,11 @@
 import pytest
 
 from crawlers.frontier.values import Lease, PreviousVisit
-from crawlers.items import QueueSlot, State, Target
+from crawlers.items import State, Target
 from crawlers.missions.news.feeds import announcements as announcements_module
 from crawlers.missions.news.feeds.announcements import MAX_UNSURE, Announcements
 from crawlers.missions.news.news_items import Announced
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, QueueSlot
 from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.urls.keys import url_key
@@ -25,7 +25,7 @@ class Recorder:
         self.places = {}
         self.again = []
 
-    def slot(self, page_id):
+    def hint(self, page_id):
         return self.places.get(page_id)
 
     def fetch_again(self, site, pages, now):

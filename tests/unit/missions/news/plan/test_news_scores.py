@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.items import QueueSlot
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, NewsScores
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, NewsScores, QueueSlot
 from crawlers.ranking.page_scores import GONE, OTHER, REVISIT
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from crawlers.frontier.values import Candidate
-from crawlers.items import QueueSlot, State
+from crawlers.items import State
 from crawlers.missions.news.news_items import FEED, HOME, PAGE, News
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH, LISTS
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH, LISTS, QueueSlot
 from tests.support.frontier_state import counts_of
 from tests.support.news_run import HOUR, NOW, RULE, feed, target
 
@@ -69,6 +69,6 @@ def test_home_page_that_moved_is_one_at_its_new_address(runs):
 def test_page_of_an_archive_that_shows_new_articles_is_read_once(runs, path, kind):
     crawl = runs(RULE)
     crawl.end(crawl.leases()["/"])
-    crawl.frontier.add([Candidate(crawl.site_id, target(path), level=1, slot=QueueSlot(LISTS, 1.0))], NOW)
+    crawl.frontier.add([Candidate(crawl.site_id, target(path), level=1, hint=QueueSlot(LISTS, 1.0))], NOW)
     crawl.end(crawl.leases()[path], "/a1", "/a2", "/a3")
     assert crawl.poll(path)[:1] == ((kind,) if kind else ())

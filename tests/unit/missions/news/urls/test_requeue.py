@@ -1,16 +1,14 @@
 """What is learnt later of pages that wait: they take their places anew, some at a time."""
 
-from functools import partial
-
 import pytest
 
-from crawlers.frontier import frontier as frontier_module
 from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import Page, QueueSlot, State
-from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, by_fit
+from crawlers.items import Page, State
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, QueueSlot, by_fit
 from crawlers.missions.news.stored.stored_polls import QueuedSite
+from crawlers.missions.news.urls import requeue as requeue_module
 from crawlers.missions.news.urls.rejudging import Rejudging
-from crawlers.missions.news.urls.requeue import Requeue
+from crawlers.missions.news.urls.requeue import BEFORE_ALL, Requeue
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.schema.tables import SiteRules
 from crawlers.store.sites.site_rows import SiteRow
@@ -67,18 +65,18 @@ def requeue_of(rules, frontier):
 
 
 def add(frontier, *paths, slot=LESS, site_id=1, name=NAME):
-    frontier.add([Candidate(site_id, resolve(name, path), slot=slot) for path in paths], NOW)
+    frontier.add([Candidate(site_id, resolve(name, path), hint=slot) for path in paths], NOW)
     frontier.store.flush()
 
 
 def queues(frontier, *pages):
-    places = [frontier.slot(page) for page in pages]
+    places = [frontier.hint(page) for page in pages]
     return [place.queue for place in places if place is not None]
 
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    monkeypatch.setattr(frontier_module, "BATCH_PAGES", 2)
+    monkeypatch.setattr(requeue_module, "BATCH_PAGES", 2)
 
 
 def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(frontier, rules):
@@ -87,16 +85,17 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(fro
     add(frontier, "/old3", slot=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
     frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, 0, State.DONE, 200)), NOW)
-    assert frontier.requeue(frontier.waiting(1)(), partial(requeue_of(rules, frontier)._slot, NAME), NOW) is None
-    assert frontier.slot(1) == QueueSlot(FRESH, 7.0)
-    assert frontier.slot(2) == QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)
+    requeue_of(rules, frontier)._queue(NAME, frontier.store.waiting(1, BEFORE_ALL, 9), NOW)
+    assert frontier.hint(1) == QueueSlot(FRESH, 7.0)
+    assert frontier.hint(2) == QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)
     assert queues(frontier, lease.id) == [-1]
 
 
-def test_order_without_places_has_nothing_to_correct(database):
+def test_order_without_places_has_nothing_to_correct(database, rules):
     frontier = Engine(database).frontier()
-    assert frontier.slot(1) is None
-    assert frontier.requeue(frontier.waiting(1)(), lambda url, before: before, NOW) is None
+    assert frontier.hint(1) is None
+    requeue_of(rules, frontier)._queue(NAME, [], NOW)
+    assert not rules.calls
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
 
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from crawlers.items import QueueSlot
 from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, StoredLabel
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS, QueueSlot
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule, learn_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.missions.news.urls.url_prior import UrlPrior

@@ -1,4 +1,4 @@
-"""The waiting URLs of one site by what was learnt of the links to them.
+"""What an order that learns needs of links, and the waiting URLs of one site by what was learnt of the links to them.
 
 What is learnt changes with each page that is read anywhere, so values are computed when the best URL of the site is
 asked for, see `SiteSchedule.value_again`. That costs 0.1 to 0.2 µs for each URL, without a heap.
@@ -10,22 +10,102 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.frontier.queues.heap_queue import ALL
-from crawlers.ranking.link_values import NO_FEATURES, LinkTable, best_places
+from crawlers.frontier.site_queue import ALL
+from crawlers.items import LinkPlace
+from crawlers.ranking.link_features import link_features
+from crawlers.ranking.link_values import MOST_COMPARED, NO_FEATURES, LinkTable, best_places, text_of
+from crawlers.store.schema.tables import LinkFeaturesRow
+from crawlers.store.writing.pulls import read_features
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import QueueEntry
-    from crawlers.ranking.link_values import Features
+    from crawlers.frontier.values import Origin, QueueEntry
+    from crawlers.items import Target
+    from crawlers.ranking.link_values import Features, Rows
+    from crawlers.ranking.page_orders import LinkLearner
+    from crawlers.store.writing.pulls import Pull
+
+
+NO_PLACE = LinkPlace("", "", "")
+
+
+class LinkLearning:
+    """The features of the links to all pages that wait or are leased, and their *values*.
+
+    Those of a page are in its site's queue while it waits there, else in this object. Home pages have none.
+    """
+
+    def __init__(self, values: LinkLearner, store: SqlFrontierStore) -> None:
+        self.compared = MOST_COMPARED  # waiting URLs of a site whose values are compared, at most
+        self.scores, self.close = values.page_scores, values.close
+        self.learnt = 0  # downloads; as long as it is the same, what is learnt changes no value
+        self._values = values
+        self._store = store
+        self.features: dict[int, Features] = {}  # of pages that are in no queue; home pages have none
+        self._reported = 0
+
+    def compare(self, urls: int) -> int:
+        """Compare that many waiting URLs of a site from now on, or the nearest possible number; return it."""
+        self.compared = min(MOST_COMPARED, urls)
+        return self.compared
+
+    def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
+        """Return the values of links to *pages*, one for each row of *features*."""
+        return self._values.compared(pages, features)
+
+    def add_link(self, page_id: int, site: str, target: Target, origin: Origin) -> list[LinkFeaturesRow]:
+        """Note the link to *target* by which a page was found that waits now; return its row.
+
+        The target of a redirect has the features of the page that redirects to it, which is leased. Home pages, and the
+        targets of their redirects, have none.
+        """
+        if origin.follows is not None:
+            features = self.features.get(origin.follows)
+        elif origin.level > 0:
+            place, found_on = origin.places.get(target.key, NO_PLACE), origin.found_on or 0
+            features = np.array(link_features(site, target.url, origin.level, found_on, place), np.uint32)
+        else:
+            features = None
+        if features is None:
+            return []
+        self.features[page_id] = features
+        return [LinkFeaturesRow(page_id, text_of(features))]
+
+    def load_features(self, page_ids: Collection[int]) -> None:
+        """Read the features of pages that wait from the store."""
+        self.features.update(self._store.link_features(page_ids))
+
+    def learn_reward(self, page_id: int, reward: float) -> None:
+        """Learn the *reward* of a download of a leased page."""
+        features = self.features.get(page_id)
+        self.learnt += 1
+        self._values.learn([] if features is None else features.tolist(), reward)
+
+    def has_learnt(self) -> bool:
+        """Return whether anything was learnt since the last call."""
+        has_learnt, self._reported = self.learnt > self._reported, self.learnt
+        return has_learnt
+
+    def forget(self, page_ids: Iterable[int]) -> None:
+        """Forget the features of pages that will not be requested (again) by this worker."""
+        for page_id in page_ids:
+            self.features.pop(page_id, None)
+
+    def learn(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
+        """Learn from *pulls* of earlier runs and of other workers; yield each of them. Raises `StoreError`."""
+        for pull in pulls:
+            self.learnt += 1
+            features = [] if pull.features is None else read_features(pull.features, "the store").tolist()
+            self._values.learn(features, pull.reward)
+            yield pull
+
 
 ENTRIES_SHARE = 0.1  # of the URLs, the best ones, whose entries are in memory, too; others are read from the store
 LOADED = 20  # entries read from the store at a time when that of the first page is not in memory
-MOST_RECENT = 1_000  # URLs; a page has fewer new links, and those that rise do so before the next page is recorded
 
 
 class ValueQueue:
@@ -57,9 +137,6 @@ class ValueQueue:
         self._homes: list[int] = []
         self._entries: dict[int, QueueEntry] = {}
         self._raised: set[int] = set()  # pages that rose over the spill limit; their features are in the store
-        self._spilled: set[int] = set()  # likewise pages that were discarded, and are pushed again at once
-        # Pages behind the spill limit that were pushed last: most of them rise at once, by the text of their link.
-        self._recent: dict[int, tuple[QueueEntry, Features | None]] = {}
         self._popped: set[int] = set()  # pages that are held, or ended a moment ago: the store may call them waiting
         # The first URL, as long as nothing is queued or learnt: what that depends on, and minus its value and its id.
         self._first: tuple[tuple[int, int], tuple[float, int]] | None = None
@@ -86,8 +163,6 @@ class ValueQueue:
     @property
     def first(self) -> tuple[float, int] | None:
         """Minus the value and id of the best URL in memory, which comes first unless a refill is needed; or None."""
-        self._recent.clear()
-        self._spilled.clear()
         if self._raised:
             self._read_raised()
         if self._homes:
@@ -135,30 +210,21 @@ class ValueQueue:
     def push(self, entry: QueueEntry, most: int) -> None:
         """Queue *entry*; at most twice as many URLs as are compared are in memory."""
         self._popped.discard(entry.id)
-        was_spilled = entry.id in self._spilled
-        self._spilled.discard(entry.id)
+        features = self._learning.features.pop(entry.id, None)
         if self.has_more and self._limit(entry.id) > self._spill_limit:
-            if not was_spilled:
-                self._recent[entry.id] = entry, self._learning.features.pop(entry.id, None)
-                if len(self._recent) > MOST_RECENT:
-                    del self._recent[next(iter(self._recent))]
             return
-        if was_spilled:
-            self._raised.add(entry.id)
+        if features is None and entry.level > 0:  # its features are in the store only
             self._first = None
-            return
-        self._add(entry, self._learning.features.pop(entry.id, None))
-        self._trim()
+            self._raised.add(entry.id)
+        else:
+            self._add(entry, features)
+            self._trim()
 
     def raise_page(self, page_id: int, most: int) -> bool:
         """Note that the score of a waiting page grew; return False: its value has to be computed, see `first`."""
         self._first = None
         if self.has_more and self._limit(page_id) <= self._spill_limit and page_id not in self._links:
-            if page_id in self._recent:
-                self._add(*self._recent.pop(page_id))
-                self._trim()
-            else:
-                self._raised.add(page_id)
+            self._raised.add(page_id)
         return False
 
     def _read_raised(self) -> None:
@@ -196,25 +262,17 @@ class ValueQueue:
 
     def discard(self, page_id: int) -> None:
         """Remove a URL, if it is in memory; it is pushed again as another variant, or with another level."""
-        if page_id in self._recent:
-            features = self._recent.pop(page_id)[1]
-            if features is not None:
-                self._learning.features[page_id] = features
-        elif not self._remove(page_id):
-            self._spilled.add(page_id)
+        self._remove(page_id)
         self._entries.pop(page_id, None)
 
-    def _remove(self, page_id: int) -> bool:
-        """Remove a URL from memory, and keep its features; return whether it was there."""
+    def _remove(self, page_id: int) -> None:
+        """Remove a URL from memory, and keep its features."""
         self._first = None
         self._raised.discard(page_id)
         if page_id in self._homes:
             self._homes.remove(page_id)
-            return True
-        features = self._links.remove(page_id)
-        if features is not None and features.any():
+        elif (features := self._links.remove(page_id)) is not None and features.any():
             self._learning.features[page_id] = features
-        return features is not None
 
     def write_fallen(self) -> None:
         """Do nothing: scores are written when they change."""
@@ -237,7 +295,6 @@ class ValueQueue:
     def _append(self, entries: list[QueueEntry], limit: int) -> None:
         """Add up to *limit* entries that the store has behind the spill limit; fewer are all that it has."""
         self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
-        self._recent.clear()
         for entry in entries:
             if not (entry.id in self._held or entry.id in self._popped or entry.id in self._homes):
                 self._add(entry, self._learning.features.pop(entry.id, None))

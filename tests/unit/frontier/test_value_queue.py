@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.link_learning import LinkLearning
-from crawlers.frontier.queues import value_queue
-from crawlers.frontier.queues.heap_queue import ALL, NONE
+from crawlers.frontier import value_queue
+from crawlers.frontier.site_queue import ALL, NONE
+from crawlers.frontier.value_queue import LinkLearning
 from crawlers.items import LinkPlace
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES
