@@ -13,7 +13,9 @@ from pkgutil import iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from crawlers.options.kinds import Setting
 
 Part = Literal[
     "tables",  # modules with its tables
@@ -66,7 +68,7 @@ class Mission:
     #: Metrics with a label: name, text, label, and the stats by the values of that.
     counters: Sequence[tuple[str, str, str, Mapping[str, str]]] = ()
     parts: Mapping[Part, str] = field(default_factory=dict)  # "module" or "module:name", several with blanks between
-    package: str = ""  # of the modules; "": crawlers.missions.NAME
+    package: str | None = None  # of the modules; None: crawlers.missions.NAME
 
     @property
     def start(self) -> str:
@@ -75,7 +77,8 @@ class Mission:
 
     def resolve(self, path: str) -> Any:
         """Return a module or function that the mission names, which is imported now."""
-        return resolve_name(f"{self.package or f'crawlers.missions.{self.name}'}.{path}")
+        package = f"crawlers.missions.{self.name}" if self.package is None else self.package
+        return resolve_name(f"{package}.{path}".removeprefix("."))
 
     def all_parts(self, kind: Part) -> list[Any]:
         """Return the parts of a kind."""
@@ -89,9 +92,12 @@ class Mission:
 _ADDED: dict[str, Mission] = {}
 
 
-def add(mission: Mission) -> None:
-    """Let the program know a mission of the user."""
+def add(mission: Mission, settings: Iterable[Setting] = ()) -> None:
+    """Let the program know a mission of the user, with *settings* of its own."""
+    from crawlers.options import declare  # which looks for the settings of missions itself
+
     _ADDED[mission.name] = mission
+    declare(settings)
 
 
 @cache

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.commands import ScrapyCommand
 from scrapy.utils.log import configure_logging
+from scrapy.utils.misc import walk_modules_iter
 
+from crawlers import spiders
 from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, kinds_of_settings
 from crawlers.errors import ConfigError, CrawlersError, UnreachedError
 from crawlers.files.atomic import check_file
@@ -93,6 +95,7 @@ class StoreCommand(ProjectCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         with reporting_errors(self):
+            _import_spiders_of_users(self.settings)
             self.check_settings()
             self.run_checked(args, opts, self.settings)
 
@@ -106,6 +109,16 @@ def opened_store(settings: BaseSettings) -> closing[Database]:
     from crawlers.store.database import Database
 
     return closing(Database(settings.get("DATABASE_URL"), create=False))
+
+
+def _import_spiders_of_users(settings: BaseSettings) -> None:
+    """Import what the project of the user adds, as Scrapy does for a crawl: its missions have tables and reports."""
+    for name in settings.getlist("SPIDER_MODULES"):
+        if name != spiders.__name__:
+            try:
+                list(walk_modules_iter(name))
+            except ImportError as error:
+                raise ConfigError(f"SPIDER_MODULES={name} can't be imported: {error}; correct it") from error
 
 
 def _refuse(error: ConfigError) -> NoReturn:

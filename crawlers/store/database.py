@@ -32,7 +32,7 @@ from crawlers.store.schema.tables import SCHEMA_VERSION, schema_version
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sqlalchemy import URL, Connection, Engine, Executable, Row
+    from sqlalchemy import URL, Connection, Engine, Executable, Row, Table
     from sqlalchemy.pool import ConnectionPoolEntry
 
 CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
@@ -79,16 +79,16 @@ class Database:
 
     def _prepare_tables(self, create: bool) -> None:
         with self.engine.connect() as connection:
-            if self._has_tables(connection):
-                return
-        if not create:
+            missing = self._missing_tables(connection)
+        if len(missing) == len(metadata.tables) and not create:
             raise StoreVersionError(f"DATABASE_URL={self.name} has no crawl; run a crawl on it first")
+        if not missing or not create:  # of a mission of the user, which a crawl adds
+            return
         with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
             lock_name(connection, "tables")  # jobs that start together may all find them missing
-            if not self._has_tables(connection):
-                metadata.create_all(connection, checkfirst=False)
+            metadata.create_all(connection, self._missing_tables(connection), checkfirst=False)
 
-    def _has_tables(self, connection: Connection) -> bool:
+    def _missing_tables(self, connection: Connection) -> list[Table]:
         found = metadata.tables.keys() & inspect(connection).get_table_names()
         number = connection.scalar(select(schema_version.c.number)) if schema_version.name in found else None
         if found and number != SCHEMA_VERSION:
@@ -97,7 +97,7 @@ class Database:
                 f"DATABASE_URL={self.name} was written by another version of this program ({schema}; this one needs "
                 f"schema {SCHEMA_VERSION}); go on with that version, or name another database for a new crawl"
             )
-        return bool(found)
+        return [one for name, one in metadata.tables.items() if name not in found]
 
     @property
     def is_sqlite(self) -> bool:

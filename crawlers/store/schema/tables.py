@@ -84,7 +84,9 @@ id_block = Table(
 
 
 @event.listens_for(metadata, "after_create")
-def _insert_first_rows(_metadata: MetaData, connection: Connection, **_options: object) -> None:
+def _insert_first_rows(_metadata: MetaData, connection: Connection, tables: Sequence[Table], **_: object) -> None:
+    if schema_version not in tables:
+        return  # those of a mission were added
     connection.execute(insert(schema_version).values(number=SCHEMA_VERSION))
     # They are there from the start: two processes that both make one would get in each other's way.
     connection.execute(insert(id_block), [{"name": name, "next": 1} for name in ("page", "site")])
