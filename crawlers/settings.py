@@ -26,7 +26,6 @@ EXTENSIONS = {
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
     "crawlers.extensions.run_stats.RunStats": 0,
     "crawlers.extensions.stopping.Stopping": 0,
-    "crawlers.extensions.crawl_owner.Rounds": 0,
     "crawlers.downloader.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.metrics_server.MetricsServer": 0,

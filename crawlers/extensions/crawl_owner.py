@@ -1,7 +1,7 @@
 """Owns the running crawl: all other components get it by `owner_of(crawler).crawl`.
 
-`Rounds` lets it exchange with its other workers by the store, about every second, until it is closed. A crawl whose
-store is lost notices it there, also while no page arrives whose storage would fail.
+It has its rounds with its other workers by the store, about every second, until it is closed. A crawl whose store is
+lost notices it there, also while no page arrives whose storage would fail.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import re
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -161,6 +160,7 @@ class CrawlOwner:
         if self._crawl is not None:
             if worker_place() is not None:
                 mark_lines(self._crawl.session.row.worker_id)
+            begin_rounds(self._crawler, self._crawl)
             self._crawler.signals.send_catch_log(CRAWL_OPENED, crawl=self._crawl)
 
     def _spider_idle(self) -> None:
@@ -255,25 +255,16 @@ def _command(spider: Spider, workers: int) -> CrawlCommand:
 TICK_S = 0.1  # between two questions whether a round is due
 
 
-class Rounds:
-    """Begins the rounds of the crawl of *crawler*; one that takes longer is not repeated meanwhile."""
+def begin_rounds(crawler: Crawler, crawl: Crawl) -> None:
+    """Let rounds of *crawl* begin until it is closed; one that takes longer is not repeated meanwhile."""
+    has_run = False  # the engine
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._has_run = False  # the engine
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        rounds = cls(crawler)
-        crawler.signals.connect(rounds._opened, CRAWL_OPENED)
-        return rounds
-
-    def _opened(self, crawl: Crawl) -> None:
-        repeat(self._crawler, partial(self._begin, crawl), TICK_S, now=crawl.has_joined)
-
-    def _begin(self, crawl: Crawl) -> None:
-        is_running = self._crawler.engine.running
-        self._has_run = self._has_run or is_running
+    def begin() -> None:
+        nonlocal has_run
+        is_running = crawler.engine.running
+        has_run = has_run or is_running
         if crawl.session.claims.is_due:
             # A crawl that stops waits for its downloads, and is one of the workers until then.
-            deferred_from_coro(crawl.round(is_stopping=self._has_run and not is_running))
+            deferred_from_coro(crawl.round(is_stopping=has_run and not is_running))
+
+    repeat(crawler, begin, TICK_S, now=crawl.has_joined)

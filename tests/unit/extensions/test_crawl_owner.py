@@ -14,7 +14,7 @@ from crawlers.crawl.run import Run
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, FrontierError, StoreError
 from crawlers.extensions import crawl_owner
-from crawlers.extensions.crawl_owner import CRAWL_OPENED, Rounds, owner_of, required_extension
+from crawlers.extensions.crawl_owner import begin_rounds, owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import SiteLimits
 from crawlers.options import OFFERED
@@ -191,17 +191,16 @@ def test_failure_of_the_crawl_closes_the_engine_with_its_reason(opened):
 
 
 class Crawl:
-    """What rounds need of a crawl, which *has_joined* others or is alone, and of its engine."""
+    """What rounds need of a crawl that *has_joined* others or is alone, and of its engine."""
 
-    def __init__(self, *, has_joined=True):
+    def __init__(self, monkeypatch, *, has_joined=True, is_due=True):
+        monkeypatch.setattr(crawl_owner, "TICK_S", 0.001)
         self.has_joined = has_joined
-        self.session = SimpleNamespace(claims=SimpleNamespace(is_due=True))
+        self.session = SimpleNamespace(claims=SimpleNamespace(is_due=is_due))
         self.begun = []  # whether the crawl was stopping, of each round
-        self.engine = SimpleNamespace(running=False)
         self._changed = asyncio.Condition()
-        self._crawler = crawler_of("sqlite://")
-        self._crawler.engine = self.engine
-        self.extension = Rounds.from_crawler(self._crawler)
+        self.crawler = crawler_of("sqlite://")
+        self.engine = self.crawler.engine = SimpleNamespace(running=False)
 
     async def round(self, *, is_stopping):
         self.begun.append(is_stopping)
@@ -213,50 +212,36 @@ class Crawl:
         async with asyncio.timeout(PATIENCE_S), self._changed:
             await self._changed.wait_for(lambda: len(self.begun) >= number)
 
-    def send(self, signal):
-        self._crawler.signals.send_catch_log(signal, spider=None, reason="finished", crawl=self)
+    def close(self):
+        self.crawler.signals.send_catch_log(signals.spider_closed, spider=None, reason="finished")
 
 
-def run(test, monkeypatch):
-    monkeypatch.setattr(crawl_owner, "TICK_S", 0.001)
-    asyncio.run(test())
-
-
-def test_rounds_begin_while_the_crawl_is_open(monkeypatch):
+def test_rounds_begin_while_the_crawl_is_open_when_they_are_due(monkeypatch):
     async def test():
-        crawl = Crawl(has_joined=False)
-        crawl.send(CRAWL_OPENED)
-        assert crawl.begun == [], "a lone worker had its first round when it began"
+        crawl = Crawl(monkeypatch, has_joined=False, is_due=False)
+        begin_rounds(crawl.crawler, crawl)
+        await asyncio.sleep(0.01)
+        assert crawl.begun == []
+        crawl.session.claims.is_due = True
         await crawl.has_had(3)
-        crawl.send(signals.spider_closed)
+        crawl.close()
         begun = len(crawl.begun)
         await asyncio.sleep(0.01)
         assert len(crawl.begun) == begun
 
-    run(test, monkeypatch)
-
-
-def test_round_begins_only_when_it_is_due(monkeypatch):
-    async def test():
-        crawl = Crawl()
-        crawl.session.claims.is_due = False
-        crawl.extension._begin(crawl)
-        await asyncio.sleep(0)
-        assert crawl.begun == []
-        crawl.session.claims.is_due = True
-        crawl.extension._begin(crawl)
-        await crawl.has_had(1)
-
-    run(test, monkeypatch)
+    asyncio.run(test())
 
 
 def test_crawl_whose_engine_has_stopped_takes_nothing_more(monkeypatch):
     async def test():
-        crawl = Crawl()
-        for number, is_running in enumerate((False, True, False), 1):
+        crawl = Crawl(monkeypatch)
+        begin_rounds(crawl.crawler, crawl)
+        for is_running in (True, False):
+            await crawl.has_had(len(crawl.begun) + 1)
+            assert set(crawl.begun) <= {False}, "before it runs, the engine is not stopping"
             crawl.engine.running = is_running
-            crawl.extension._begin(crawl)
-            await crawl.has_had(number)
-        assert crawl.begun == [False, False, True], "before it runs, the engine is not stopping"
+        await crawl.has_had(len(crawl.begun) + 2)
+        assert crawl.begun[-1]
+        crawl.close()
 
-    run(test, monkeypatch)
+    asyncio.run(test())
