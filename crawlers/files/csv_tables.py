@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Value = str | int | float | bool | None
 
 FORMULA_STARTS = tuple("=+-@\t\n\r＝＋－＠'")
+_UNCHANGED = frozenset({int, type(None)})
 _PLAIN = re.compile("(?![=+@'-])[\x20-\x7e]*")  # most texts: neither to be cleaned nor guarded
 # Everything outside the production Char of XML 1.0 (https://www.w3.org/TR/xml/#charsets); DEL and the controls of C1,
 # which steer terminals, too (ECMA-48); and the characters of Unicode Standard Annex 9, section 2, which change the
@@ -138,7 +139,10 @@ def csv_text(rows: Iterable[Iterable[Value]]) -> bytes:
     """Return *rows* as RFC 4180 says, in UTF-8."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows(
-        [one if type(one) is int or (type(one) is str and _PLAIN.fullmatch(one)) else guarded_cell(one) for one in row]
+        [
+            one if type(one) in _UNCHANGED or (type(one) is str and _PLAIN.fullmatch(one)) else guarded_cell(one)
+            for one in row
+        ]
         for row in rows
     )
     return text.getvalue().encode()

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import webencodings
@@ -53,6 +53,7 @@ _PRAGMA_NAMES = frozenset({b"http-equiv", b"http_equiv", b"httpequiv"})
 _IN_CONTENT = re.compile(rb"""charset\s*=\s*(?:["']|&quot;|&apos;|&#3[49];)?\s*([^\s;"'&]+)""", re.I)
 
 
+@lru_cache(1_000)
 def codec_of(label: str) -> str | None:
     """Return Python's name of the charset *label*; None if it is unknown.
 
@@ -75,6 +76,7 @@ def codec_of(label: str) -> str | None:
     return name
 
 
+@lru_cache(1_000)
 def of_header(content_type: str) -> str | None:
     """Return the charset that the HTTP header *content_type* names; None if it names none that is known.
 

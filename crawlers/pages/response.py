@@ -175,7 +175,7 @@ class ResponseReader:
             "cross_site_links": cross_site,
             "anchors": PageAnchors(parsed, first) if self.anchors else None,
             "external": external,
-            "bad": self._bad_links(parsed, bad, targets),
+            "bad": self._bad_links(parsed, bad, targets) if bad else (),
         }
 
     def _bad_links(
@@ -215,8 +215,10 @@ def _reason(response: WebResponse, parsed: ParsedPage) -> str:
 
 def _may_be_indexed(response: WebResponse, parsed: ParsedPage) -> bool:
     """Return whether neither the page nor its header asks search engines to leave it out."""
-    directives = {one.strip() for one in (response.robots_tag or "").lower().split(",")}
-    return "noindex" not in parsed.robots and directives.isdisjoint({"noindex", "none"})
+    if response.robots_tag:
+        directives = {one.strip() for one in response.robots_tag.lower().split(",")}
+        return "noindex" not in parsed.robots and directives.isdisjoint({"noindex", "none"})
+    return "noindex" not in parsed.robots
 
 
 def page_of(response: WebResponse, page_id: int, level: int, state: State, **fields: Any) -> Page:

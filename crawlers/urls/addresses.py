@@ -46,6 +46,7 @@ _TRANSLATED = tuple(ip_network(network) for network in ("64:ff9b::/96", "64:ff9b
 _LOCAL_NAMES = ("localhost", ".localhost")  # RFC 6761 section 6.3
 
 
+@lru_cache(1_000)
 def network_of(address: str) -> str | None:
     """Return the name of the network of *address* if it is not part of the public internet; None if it is.
 

@@ -21,7 +21,8 @@ class ChangeSet:
 
     def __init__(self, *rows: Row) -> None:
         self._rows: defaultdict[type[Row], list[Any]] = defaultdict(list)
-        self.add(*rows)
+        if rows:
+            self.add(*rows)
 
     def add(self, *rows: Row) -> None:
         for row in rows:

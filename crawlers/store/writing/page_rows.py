@@ -131,8 +131,10 @@ def add_page_rows(
             is_indexable=page.is_indexable if page.state is State.DONE else None,
         )
     )
-    _add_external_rows(changes, page.id, page.external, known)
-    changes.add(*[BadLinkRow(page.id, *bad) for bad in page.bad])
+    if page.external:
+        _add_external_rows(changes, page.id, page.external, known)
+    if page.bad:
+        changes.add(*[BadLinkRow(page.id, *bad) for bad in page.bad])
 
 
 def _add_external_rows(
