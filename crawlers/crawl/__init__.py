@@ -1,4 +1,4 @@
-"""One crawl, without Scrapy: its session, its policies, robots.txt, budgets and rewards.
+"""One crawl, without Scrapy: its session, sites, robots.txt, traps, budgets and rewards.
 
 Begin with `running_crawl`: the scheduler asks it for leases; `page_recording` stores the pages that a pipeline returns;
 the frontier below decides what is next. `spec` is what a mission specifies, `run` the mission at work.

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.crawl.home_addresses import HomeAddresses
+    from crawlers.crawl.open_sites import OpenSites
+    from crawlers.crawl.robots_policy import RobotsPolicy
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.site_sitemaps import SiteSitemaps
+    from crawlers.crawl.site_traps import SiteTraps
     from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier import QueuedFrontier
@@ -60,7 +62,9 @@ class HeldSites:
 
     session: CrawlSession
     mission: Run
-    sites: SitePolicies
+    sites: OpenSites
+    robots: RobotsPolicy
+    traps: SiteTraps
     starts: StartUrls
     trials: Trials
     homes: HomeAddresses
@@ -93,6 +97,7 @@ class HeldSites:
 
     def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
         self.sites.open(row, now, start)
+        self.robots.recall(row, now)
 
     def load(self, sources: Sequence[list[SiteRow]]) -> tuple[list[list[SiteRow]], Callable[[], None]]:
         """Read the first of *sources*; return them, and the function that opens their sites.
@@ -130,9 +135,8 @@ class HeldSites:
         changes = ChangeSet(SourceRelease(source))
         for site_id in its:
             changes.extend(self.session.frontier.close_site(site_id))
-            self.trials.forget_site(site_id)
-            self.homes.forget_site(site_id)
-            self.sitemaps.forget_site(site_id)
+            for part in (self.trials, self.homes, self.sitemaps, self.robots, self.traps):
+                part.forget_site(site_id)
             self.sites.close(site_id)
         self.mission.close_sites(its)
         given = changes[SiteRelease]

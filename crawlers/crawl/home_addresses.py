@@ -14,8 +14,8 @@ from crawlers.urls.domains import is_same_domain
 from crawlers.urls.resolution import resolve, site_of
 
 if TYPE_CHECKING:
+    from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.url_filter import UrlFilter
     from crawlers.frontier.values import Lease
     from crawlers.items import Page
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 class HomeAddresses:
     """The redirects of pages on level 0, which are start URLs and pages to which these redirect."""
 
-    def __init__(self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter) -> None:
+    def __init__(self, session: CrawlSession, sites: OpenSites, url_filter: UrlFilter) -> None:
         self._session = session
         self._sites = sites
         self._url_filter = url_filter

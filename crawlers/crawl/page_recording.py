@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from crawlers.crawl.home_addresses import HomeAddresses
+    from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.site_traps import SiteTraps
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.values import Lease
@@ -35,7 +36,8 @@ class PageRecording:
 
     session: CrawlSession
     mission: Run
-    sites: SitePolicies
+    sites: OpenSites
+    traps: SiteTraps
     homes: HomeAddresses
     trials: Trials
     stats: CrawlStats
@@ -97,11 +99,11 @@ class PageRecording:
         if decision.reward.amount:
             self.stats.inc_value("harvest/reward", int(decision.reward.amount))
         if page.state is State.DONE:
-            if keys := decision.reward.keys or self.sites.new_parts(lease, page):
+            if keys := decision.reward.keys or self.traps.new_parts(lease, page):
                 signature = signature_with(page.content_signature, keys)
                 decision = replace(decision, page=replace(decision.page, content_signature=signature))
             site.gate.relax()
-            self.sites.observe(lease, decision.page)
+            self.traps.observe(lease, decision.page)
         page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site
         is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
         page = self.sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
@@ -114,6 +116,6 @@ class PageRecording:
         if page.state is not State.REJECTED:
             self.session.worker.ended += 1
         if not site.is_waiting:
-            self.sites.release_watch(lease.site_id)
+            self.traps.release_watch(lease.site_id)
         self.stats.count_page(lease, page, new, now, is_reported=decision.is_reported)
         return page

@@ -14,10 +14,12 @@ from crawlers.crawl.control import PASSING
 from crawlers.crawl.csv_logs import CsvLogs
 from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.home_addresses import HomeAddresses
+from crawlers.crawl.open_sites import OpenSites
 from crawlers.crawl.page_recording import PageRecording
+from crawlers.crawl.robots_policy import RobotsNeeded, RobotsPolicy
 from crawlers.crawl.session import CrawlSession, log_paths
-from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
 from crawlers.crawl.site_sitemaps import SitemapNeeded, SiteSitemaps
+from crawlers.crawl.site_traps import SiteTraps
 from crawlers.crawl.start_urls import StartUrls
 from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.trials import Trials
@@ -121,17 +123,24 @@ class Crawl:
             self._stats = CrawlStats(count, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
             on_error.callback(self._stats.logs.close)
             self.mission: Run = spec.open(session)
-            self.sites = SitePolicies(session, settings, self.robots_token, not spec.is_foreign, spec.sites)
+            self.sites = OpenSites(session, spec.sites)
+            self.robots = RobotsPolicy(session, self.sites, settings, self.robots_token)
+            watches_traps = not spec.is_foreign and settings.getbool("TRAPS_ENABLED")
+            self.traps = SiteTraps(session, self.sites, is_enabled=watches_traps)
             self.homes = HomeAddresses(session, self.sites, self._url_filter)
             self._starts = StartUrls(session, self.sites, self._url_filter, spec)
             self.sitemaps = SiteSitemaps(
-                *(session, self.sites, self.trials, self._stats, self._url_filter), is_enabled=spec.reads_sitemaps
+                *(session, self.sites, self.robots, self.trials, self._stats, self._url_filter),
+                is_enabled=spec.reads_sitemaps,
             )
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))
             of_mission = (session, self.mission, self.sites)
-            self._held = HeldSites(*of_mission, self._starts, self.trials, self.homes, self.sitemaps, self.addresses)
-            self.recording = PageRecording(*of_mission, self.homes, self.trials, self._stats, self.retries)
+            self._held = HeldSites(
+                *(*of_mission, self.robots, self.traps, self._starts, self.trials, self.homes, self.sitemaps),
+                self.addresses,
+            )
+            self.recording = PageRecording(*of_mission, self.traps, self.homes, self.trials, self._stats, self.retries)
             for number in session.site_ids():  # the same ties are decided in all workers: by these numbers, in order
                 self.frontier.budget.rule.sleep(number)
             session.warn_of_other_sites()
@@ -141,7 +150,7 @@ class Crawl:
             session.claims.begin()
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
-        if self.sites.obeys_robots:
+        if self.robots.are_obeyed:
             logger.info('Rules of robots.txt apply to the crawl if they are for the user agent "%s"', self.robots_token)
 
     def _never_began(self) -> None:
@@ -282,10 +291,10 @@ class Crawl:
             (lease,) = leases
             self._in_hand = None
             self._has_settled = False
-            if (robots := self.sites.robots_needed(lease)) is not None:
+            if (robots := self.robots.needed(lease)) is not None:
                 self._put_off(lease, now)
                 return robots
-            if self.sitemaps.wait(lease.site_id) and self.sites.robots_allow(lease):
+            if self.sitemaps.wait(lease.site_id) and self.robots.allows(lease):
                 if not self.trials.admits(lease.site_id, in_flight):
                     self._await_trial(lease, now)
                     continue
@@ -294,7 +303,7 @@ class Crawl:
                     self._put_off(lease, now, Wait.SITEMAP if is_sitemap else Wait.ROBOTS)
                     self._rests = self._rests and not is_sitemap
                     return needed
-            verdict = self.mission.reason_to_skip(lease) or self.sites.verdict(lease)
+            verdict = self.mission.reason_to_skip(lease) or self.robots.verdict(lease) or self.traps.verdict(lease)
             if isinstance(verdict, str):
                 self.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=verdict))
             elif verdict is not None:
@@ -384,7 +393,7 @@ class Crawl:
         *rest_s* seconds, the URLs of the site wait until then.
         """
         now = self.clock()
-        address = self.sites.robots_address(site_id)
+        address = self.robots.address(site_id)
         try:
             if is_unreachable(status):
                 self._stats.count_robots_failure(address, status, text or "", now)
@@ -396,7 +405,7 @@ class Crawl:
             changes = ChangeSet()
             if address == self.sites.row(site_id).site:  # that of a further address is not stored
                 changes.add(SiteRobots(site_id, status, text, now))
-            self.sites.record_robots(site_id, status, text)
+            self.robots.record(site_id, status, text)
             named = sitemaps_of_robots(text, address) if status == 200 and text else []
             self.sitemaps.record_robots(site_id, address, named)
             self.frontier.site(site_id).gate.record_request(now)
@@ -431,7 +440,7 @@ class Crawl:
 
     def robots_waits(self, site_id: int, status: int, text: str | None, wait_s: float) -> None:
         """Store why the robots.txt of a site could not be read, and that it is requested again in *wait_s* seconds."""
-        if self.sites.robots_address(site_id) != self.sites.row(site_id).site:
+        if self.robots.address(site_id) != self.sites.row(site_id).site:
             return
         now = self.clock()
         self._store(SiteRobots(site_id, status, text, now), SiteRest(site_id, now + wait_s))

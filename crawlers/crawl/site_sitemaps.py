@@ -35,8 +35,9 @@ from crawlers.urls.resolution import resolve, site_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from crawlers.crawl.open_sites import OpenSites
+    from crawlers.crawl.robots_policy import RobotsNeeded, RobotsPolicy
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
     from crawlers.crawl.url_filter import UrlFilter
@@ -109,7 +110,8 @@ class SiteSitemaps:
     """
 
     session: CrawlSession
-    sites: SitePolicies
+    sites: OpenSites
+    robots: RobotsPolicy
     trials: Trials
     stats: CrawlStats
     url_filter: UrlFilter
@@ -175,7 +177,7 @@ class SiteSitemaps:
         """Return what must be requested in place of *lease*, because sitemaps of its site `wait`; None if nothing."""
         site_id = lease.site_id
         row = self.sites.row(site_id)
-        if (robots := self.sites.robots_needed_of(site_id, row.address)) is not None:
+        if (robots := self.robots.needed_of(site_id, row.address)) is not None:
             return robots
         reading = self._readings.get(site_id)
         if reading is None or reading.address != row.address:
@@ -205,13 +207,13 @@ class SiteSitemaps:
             return Reason.SITEMAPS_SILENT
         if reading.urls >= MOST_URLS:
             return Reason.SITEMAPS_FULL.of(reading.urls)
-        return self.sites.robots_against(reading.address, row.url)
+        return self.robots.reason_against(reading.address, row.url)
 
     def _start_reading(self, row: SiteRow) -> _Reading:
         reading = _Reading(row.address)
         named = self._named.pop(row.id, None)
         if named is None:  # robots.txt was read by an earlier run
-            is_its = self.sites.obeys_robots and row.robots_status == 200 and row.address == row.site
+            is_its = self.robots.are_obeyed and row.robots_status == 200 and row.address == row.site
             named = sitemaps_of_robots(row.robots_text or "", row.address) if is_its else []
         left_out = self._name(reading, row, named or [f"{row.address}{USUAL_PLACE}"], None)
         if left_out:
@@ -260,7 +262,7 @@ class SiteSitemaps:
     def may_follow(self, site_id: int, url: str) -> bool:
         """Return whether a sitemap that redirects to *url* is requested there: at the same address, by robots.txt."""
         address = self.sites.row(site_id).address
-        return site_of(url) == address and self.sites.robots_against(address, url) is None
+        return site_of(url) == address and self.robots.reason_against(address, url) is None
 
     async def content(self, site_id: int, response: WebResponse) -> SitemapContent:
         """Return the content of a sitemap, read in another thread."""

@@ -11,8 +11,8 @@ from crawlers.urls.resolution import resolve, site_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.crawl.url_filter import UrlFilter
     from crawlers.items import Target
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class StartUrls:
     """They are on level 0, and *url_filter* selects all of them."""
 
-    def __init__(self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter, spec: CrawlSpec) -> None:
+    def __init__(self, session: CrawlSession, sites: OpenSites, url_filter: UrlFilter, spec: CrawlSpec) -> None:
         self._session = session
         self._sites = sites
         self._url_filter = url_filter

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import Request
 from scrapy.utils.datatypes import LocalCache
 
-from crawlers.crawl.site_policies import RobotsCache
+from crawlers.crawl.robots_policy import RobotsCache
 from crawlers.errors import BadUrl
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.frontier.politeness import HostGate
@@ -95,10 +95,10 @@ class Hosts:
 
     async def reason_against(self, site: str, url: str) -> str | None:
         """Return why robots.txt of *site* forbids *url*, or None."""
-        if not self._crawl.sites.obeys_robots:
+        if not self._crawl.robots.are_obeyed:
             return None
-        if self._crawl.sites.knows_robots(site):
-            return self._crawl.sites.robots_against(site, url)
+        if self._crawl.robots.knows(site):
+            return self._crawl.robots.reason_against(site, url)
         rules = self._rules.get(site)
         if rules is None:
             rules = await self._robots_of(site)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from scrapy.crawler import Crawler
 
-    from crawlers.crawl.metrics import CrawlMetrics
     from crawlers.crawl.running_crawl import Crawl
+    from crawlers.extensions.crawl_metrics import CrawlMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class MetricsServer:
         return server
 
     def _opened(self, crawl: Crawl) -> None:
-        from crawlers.crawl.metrics import CrawlMetrics
+        from crawlers.extensions.crawl_metrics import CrawlMetrics
 
         spider, stats = self._crawler.spider, self._crawler.stats
         assert spider is not None

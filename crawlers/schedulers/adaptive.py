@@ -15,7 +15,7 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later
 
-from crawlers.crawl.site_policies import RobotsNeeded
+from crawlers.crawl.robots_policy import RobotsNeeded
 from crawlers.crawl.site_sitemaps import SitemapNeeded
 from crawlers.downloader.download_errors import certificate_problem
 from crawlers.errors import StoreError

@@ -161,7 +161,7 @@ class RobotsFiles(SiteFiles):
         self._enqueue(Attempt(site_id, site, f"{site}/robots.txt"))
 
     def _is_needed(self, attempt: Attempt) -> bool:
-        return self._crawl.sites.begin_robots(attempt.site_id)
+        return self._crawl.robots.begin(attempt.site_id)
 
     @property
     def only_rests(self) -> bool:

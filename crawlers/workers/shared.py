@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.crawl.held_sites import HeldSites
+    from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_policies import SitePolicies
     from crawlers.frontier.values import Decision, Lease, OutgoingLinks
     from crawlers.items import Hint, Target
     from crawlers.store.reading.importance import StoredPart
@@ -74,7 +74,7 @@ class Shared:
         self,
         session: CrawlSession,
         mission: Run,
-        sites: SitePolicies,
+        sites: OpenSites,
         held: HeldSites,
         is_idle: Callable[[], bool],
         ends_after: float | None,

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry, generate_latest
 
-from crawlers.crawl.metrics import LABELS, LOOK_S, CrawlMetrics
+from crawlers.extensions.crawl_metrics import LABELS, LOOK_S, CrawlMetrics
 from crawlers.reasons import ErrorClass
 from crawlers.store.worker_rows import Wait
 from tests.support.opened_crawl import OpenedCrawl

@@ -5,10 +5,9 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from scrapy.settings import Settings
 
+from crawlers.crawl.open_sites import OpenSites
 from crawlers.crawl.run import Run
-from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.values import Decision
 from crawlers.urls.addresses import SiteAddresses
 from tests.support.opened_crawl import SITE, OpenedCrawl
@@ -50,8 +49,8 @@ class Policy(Run):
         return sitemaps
 
 
-def site_policies(obeys_robots=False, watches=False, open_site=lambda state, now, start: None, **session):
-    """Return the policies of the sites of a crawl; *session* are further parts of it."""
+def open_sites(open_site=lambda state, now, start: None, **session):
+    """Return the session of a crawl, of which *session* are further parts, and its sites."""
     session = SimpleNamespace(
         frontier=SimpleNamespace(open_site=open_site),
         writer=SimpleNamespace(flush=lambda: None),
@@ -60,8 +59,7 @@ def site_policies(obeys_robots=False, watches=False, open_site=lambda state, now
         clock=lambda: 0.0,
         **session,
     )
-    settings = Settings({"ROBOTSTXT_OBEY": obeys_robots, "TRAPS_ENABLED": watches, "USER_AGENT": "us"})
-    return SitePolicies(session, settings, "us", watches)
+    return session, OpenSites(session)
 
 
 @pytest.fixture

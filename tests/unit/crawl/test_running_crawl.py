@@ -243,11 +243,11 @@ def test_what_must_be_looked_up_for_a_url_is_read_in_another_thread(opened, monk
     def verdict(lease):
         def query():
             threads.append(threading.current_thread().name)
-            return lambda: monkeypatch.setattr(crawl.crawl.sites, "verdict", lambda lease: None)
+            return lambda: monkeypatch.setattr(crawl.crawl.traps, "verdict", lambda lease: None)
 
         return query
 
-    monkeypatch.setattr(crawl.crawl.sites, "verdict", verdict)
+    monkeypatch.setattr(crawl.crawl.traps, "verdict", verdict)
     assert asyncio.run(crawled(crawl))[:2] == ["/", "/00"]
     assert [name.rpartition("_")[0] for name in threads] == ["store-reader"]
     assert crawl.crawl.control.failure is None
@@ -255,6 +255,6 @@ def test_what_must_be_looked_up_for_a_url_is_read_in_another_thread(opened, monk
 
 def test_look_up_that_fails_ends_the_crawl(opened, monkeypatch):
     crawl = opened()
-    monkeypatch.setattr(crawl.crawl.sites, "verdict", lambda lease: lambda: 1 / 0)
+    monkeypatch.setattr(crawl.crawl.traps, "verdict", lambda lease: lambda: 1 / 0)
     asyncio.run(crawled(crawl))
     assert "a look-up failed: ZeroDivisionError" in str(crawl.crawl.control.failure)

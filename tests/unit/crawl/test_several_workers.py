@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from crawlers.crawl.site_policies import RobotsNeeded
+from crawlers.crawl.robots_policy import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.items import SiteLimits
 from crawlers.ranking.link_features import feature_id
@@ -85,14 +85,14 @@ def test_site_keeps_its_delay_when_it_is_given_up(opened):
 def test_site_whose_robots_txt_is_being_fetched_is_not_given_up(opened):
     one, two = opened(3, ROBOTSTXT_OBEY=True), opened(3, ROBOTSTXT_OBEY=True)
     needed = [one.robots(), one.robots(), one.robots()]
-    assert one.crawl.sites.begin_robots(needed[0].site_id)
+    assert one.crawl.robots.begin(needed[0].site_id)
     rounds(two, one, two)
     kept = [one.crawl.session.row.worker_id == owner for owner in owners(one)]
     assert kept[needed[0].site_id - 1]
     assert not all(kept)
     assert isinstance(two.crawl.next(two.now), RobotsNeeded)
     gone = next(one for one in needed if not kept[one.site_id - 1])
-    assert not one.crawl.sites.begin_robots(gone.site_id)  # that in the queue is not requested any more
+    assert not one.crawl.robots.begin(gone.site_id)  # that in the queue is not requested any more
 
 
 def test_sites_that_others_discovered_count_before_more_are_added(opened, monkeypatch):

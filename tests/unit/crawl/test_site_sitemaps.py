@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from crawlers.crawl.site_policies import RobotsNeeded
+from crawlers.crawl.robots_policy import RobotsNeeded
 from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapContent, SitemapNeeded
 from crawlers.items import SiteLimits, State
 from crawlers.pages.response import WebResponse

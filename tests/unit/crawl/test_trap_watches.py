@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from crawlers.crawl import site_policies as sites_module
+from crawlers.crawl import site_traps as traps_module
+from crawlers.crawl.site_traps import SiteTraps
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, SiteLimits, State
 from crawlers.reasons import sentence
@@ -25,7 +26,7 @@ from crawlers.urls import trap_watch
 from crawlers.urls.trap_watch import content_signature
 from tests.support.endless_sites import MENU, Added, Calendar, Filters, Folders, last_name, path_text
 from tests.support.opened_crawl import SITE, OpenedCrawl, target
-from tests.unit.conftest import site_policies
+from tests.unit.conftest import open_sites
 
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, 1.0, None, None)
 
@@ -47,20 +48,20 @@ def shown(monkeypatch):
 
         return read
 
-    monkeypatch.setattr(sites_module, "fetched_pages", pages("levels"))
-    monkeypatch.setattr(sites_module, "latest_pages", pages("latest"))
-    monkeypatch.setattr(sites_module, "named_from", lambda *_: set())
+    monkeypatch.setattr(traps_module, "fetched_pages", pages("levels"))
+    monkeypatch.setattr(traps_module, "latest_pages", pages("latest"))
+    monkeypatch.setattr(traps_module, "named_from", lambda *_: set())
     monkeypatch.setattr(
-        sites_module, "finder_of", lambda _, page_id: Finder("http://s/calendar?day=0", page_id // 10_000, False)
+        traps_module, "finder_of", lambda _, page_id: Finder("http://s/calendar?day=0", page_id // 10_000, False)
     )
     return asked
 
 
 def watched(*, goes_by_level, resumed=False, number=2):
-    sites = site_policies(watches=True, goes_by_level=goes_by_level, row=SimpleNamespace())
+    session, sites = open_sites(goes_by_level=goes_by_level, row=SimpleNamespace())
     for site_id in range(1, number + 1):
         sites.open(SiteRow(site_id, f"http://s{site_id}", 1, None, 0.0, is_new=not resumed), 0.0)
-    return sites
+    return SiteTraps(session, sites, is_enabled=True)
 
 
 def lease(site_id, number=0, level=1):
@@ -68,74 +69,74 @@ def lease(site_id, number=0, level=1):
     return Lease(site_id * 10_000 + number, site_id, number, url, level, 0, 0, None, 0.0)
 
 
-def reason_against(sites, lease):
-    while callable(verdict := sites.verdict(lease)):
+def reason_against(traps, lease):
+    while callable(verdict := traps.verdict(lease)):
         verdict()()
     return verdict
 
 
-def show(sites, site_id, pages, level=1):
+def show(traps, site_id, pages, level=1):
     for number in range(pages):
         one = lease(site_id, number, level)
-        sites.observe(one, Page(one.id, one.url, level, State.DONE, 200, content_signature=5))
+        traps.observe(one, Page(one.id, one.url, level, State.DONE, 200, content_signature=5))
 
 
 def test_endless_part_is_cut_and_what_comes_back_is_not_asked_about(shown):
-    sites = watched(goes_by_level=True)
-    show(sites, 1, 300)
+    traps = watched(goes_by_level=True)
+    show(traps, 1, 300)
     following = lease(1, 301, level=2)
-    assert reason_against(sites, following).startswith("trap_content 300 ")
-    assert reason_against(sites, replace(following, previous=FORMER)) is None
+    assert reason_against(traps, following).startswith("trap_content 300 ")
+    assert reason_against(traps, replace(following, previous=FORMER)) is None
 
 
 def test_page_that_comes_back_is_no_second_page(shown):
-    sites = watched(goes_by_level=True)
-    show(sites, 1, 1)
+    traps = watched(goes_by_level=True)
+    show(traps, 1, 1)
     for _ in range(400):
-        sites.observe(replace(lease(1), previous=FORMER), Page(1, "http://s1/calendar?day=0", 1, State.DONE, 200))
-    assert reason_against(sites, lease(1, 9, level=2)) is None
+        traps.observe(replace(lease(1), previous=FORMER), Page(1, "http://s1/calendar?day=0", 1, State.DONE, 200))
+    assert reason_against(traps, lease(1, 9, level=2)) is None
 
 
 def test_sites_met_longest_ago_are_read_again_where_levels_must_be_whole(shown, monkeypatch):
-    monkeypatch.setattr(sites_module, "MAX_WATCHES", 1)
-    sites = watched(goes_by_level=True)
-    show(sites, 1, 5)
-    show(sites, 2, 5)
+    monkeypatch.setattr(traps_module, "MAX_WATCHES", 1)
+    traps = watched(goes_by_level=True)
+    show(traps, 1, 5)
+    show(traps, 2, 5)
     assert shown == []
-    assert reason_against(sites, lease(1, 1, level=2)) is not None  # by the 400 pages that the store has
+    assert reason_against(traps, lease(1, 1, level=2)) is not None  # by the 400 pages that the store has
     assert shown == ["levels of 1"]
 
 
 def test_without_levels_each_site_has_its_share_of_memory(shown):
-    sites = watched(goes_by_level=False, number=2000)
+    traps = watched(goes_by_level=False, number=2000)
     for site_id in range(1, 11):
-        show(sites, site_id, 600)
-    assert all(reason_against(sites, lease(site_id, 601)) for site_id in range(1, 11))
+        show(traps, site_id, 600)
+    assert all(reason_against(traps, lease(site_id, 601)) for site_id in range(1, 11))
     assert shown == []
 
 
 def test_without_levels_sites_met_longest_ago_begin_anew(shown, monkeypatch):
-    monkeypatch.setattr(sites_module, "MAX_SHARING", 1)
-    sites = watched(goes_by_level=False)
-    show(sites, 1, 600)
-    show(sites, 2, 5)
-    assert reason_against(sites, lease(1, 601)) is None
+    monkeypatch.setattr(traps_module, "MAX_SHARING", 1)
+    traps = watched(goes_by_level=False)
+    show(traps, 1, 600)
+    show(traps, 2, 5)
+    assert reason_against(traps, lease(1, 601)) is None
     assert shown == []
 
 
 def test_without_levels_a_crawl_that_goes_on_reads_the_latest_pages_once(shown):
-    sites = watched(goes_by_level=False, resumed=True)
-    show(sites, 1, 5)
+    traps = watched(goes_by_level=False, resumed=True)
+    show(traps, 1, 5)
     assert shown == ["latest of 1"]
 
 
 def test_drained_site_is_read_again_when_it_wakes(shown):
-    sites = watched(goes_by_level=True)
-    show(sites, 1, 5)
-    sites.release_watch(1)
-    sites.release_watch(2)
-    show(sites, 1, 5)
-    show(sites, 2, 5)
+    traps = watched(goes_by_level=True)
+    show(traps, 1, 5)
+    traps.release_watch(1)
+    traps.release_watch(2)
+    show(traps, 1, 5)
+    show(traps, 2, 5)
     assert shown == ["levels of 1"]
 
 

@@ -24,14 +24,15 @@ class World:
         self.waits_s = []
         self.gate = HostGate(1, 3.0)
         self._web = web
-        sites = SimpleNamespace(
-            obeys_robots=True,
-            knows_robots=lambda site: site == OURS,
-            robots_against=lambda site, url: "robots.txt disallows it" if "secret" in url else None,
-            open_site_id=lambda site: 1 if site == OURS else None,
+        sites = SimpleNamespace(open_site_id=lambda site: 1 if site == OURS else None)
+        robots = SimpleNamespace(
+            are_obeyed=True,
+            knows=lambda site: site == OURS,
+            reason_against=lambda site, url: "robots.txt disallows it" if "secret" in url else None,
         )
-        frontier = SimpleNamespace(gate=lambda site_id: self.gate)
-        crawl = SimpleNamespace(sites=sites, frontier=frontier, clock=lambda: 100.0, robots_token="us")
+        frontier = SimpleNamespace(site=lambda site_id: self)
+        of_crawl = {"sites": sites, "robots": robots, "frontier": frontier}
+        crawl = SimpleNamespace(**of_crawl, clock=lambda: 100.0, robots_token="us")
         monkeypatch.setattr(sub_requests, "owner_of", lambda crawler: SimpleNamespace(crawl=crawl))
         values = project_settings(**{"SITE_DELAY_SECONDS": 0.0, **settings})
         self._crawler = SimpleNamespace(settings=values, engine=SimpleNamespace(download_async=self._download))

@@ -38,7 +38,7 @@ class Fetch:
             clock=lambda: self.now,
             record_robots=self._known,
             robots_waits=lambda *waiting: self.waits.append(waiting),
-            sites=SimpleNamespace(begin_robots=lambda site_id: True),
+            robots=SimpleNamespace(begin=lambda site_id: True),
         )
         self.robots = RobotsFiles(
             crawl, SignalManager(self), **{"last_wait_s": 0.0, "most": 1, "timeout_s": MAX_TIMEOUT_S} | limits

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawlers import __version__
-from crawlers.crawl.metrics import LATENESS_S, SUM_S, CrawlMetrics
+from crawlers.extensions.crawl_metrics import LATENESS_S, SUM_S, CrawlMetrics
 from crawlers.items import SiteLimits, State
 
 LATENESS = "crawlers_reactor_lateness_seconds"

@@ -6,11 +6,11 @@ from crawlers.items import Page, State
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
-from tests.unit.conftest import site_policies
+from tests.unit.conftest import open_sites
 
 
-def policies(left_out, most):
-    """Return the policies of a crawl, and the names of the sites that it opens."""
+def sites_of(left_out, most):
+    """Return the sites of a crawl, and the names of those that it opens."""
     opened = []
 
     def add_site(name, leaders, changes):
@@ -22,7 +22,7 @@ def policies(left_out, most):
 
     row, claims = SimpleNamespace(excluded=frozenset([left_out])), SimpleNamespace(is_divided=False)
     crawl = {"add_site": add_site, "row": row, "claims": claims, "most_sites": most}
-    return site_policies(open_site=open_site, **crawl), opened
+    return open_sites(open_site, **crawl)[1], opened
 
 
 def page(*names, moved_to=None):
@@ -34,7 +34,7 @@ def page(*names, moved_to=None):
 
 
 def test_links_to_sites_that_the_list_omits_are_external():
-    sites, opened = policies("http://gone.test", most=10)
+    sites, opened = sites_of("http://gone.test", most=10)
     found = sites.open_cross_site(page("b", "gone", "b", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]
     assert [target.site for target, _ in found.cross_site_links] == ["http://b.test", "http://b.test", "http://c.test"]
@@ -42,32 +42,13 @@ def test_links_to_sites_that_the_list_omits_are_external():
 
 
 def test_redirect_to_a_site_that_the_list_omits_is_refused():
-    sites, opened = policies("http://gone.test", most=10)
+    sites, opened = sites_of("http://gone.test", most=10)
     found = sites.open_cross_site(page(moved_to="http://gone.test/"), 0.0, ChangeSet())
     assert (opened, found.state, found.moved_to) == ([], State.REFUSED, None)
     assert found.reason == "redirect_to_other_site http://gone.test/"
 
 
 def test_sites_that_the_list_omits_do_not_count_towards_the_limit():
-    sites, opened = policies("http://gone.test", most=2)
+    sites, opened = sites_of("http://gone.test", most=2)
     sites.open_cross_site(page("gone", "b", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]
-
-
-def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
-    monkeypatch.setattr("crawlers.crawl.site_policies.MAX_LINES", 8)
-    loaded = []
-    text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
-    read = lambda database, number: loaded.append(number) or (200, text)  # noqa: E731
-    monkeypatch.setattr("crawlers.crawl.site_policies.robots_of", read)
-    sites = site_policies(obeys_robots=True)
-    for number in (1, 2, 3):
-        sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
-    for number in (1, 2, 3, 3):
-        sites.record_robots(number, 200, text)
-    for number in (3, 2, 1, 3):
-        lease = SimpleNamespace(site_id=number, url="http://a.example/a")
-        while callable(verdict := sites.verdict(lease)):
-            verdict()()
-        assert verdict == "robots_disallows"
-    assert loaded == [1, 3]
