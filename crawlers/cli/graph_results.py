@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy.exceptions import UsageError
+
 from crawlers.cli.project_command import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file, check_parquet, replacing
 from crawlers.files.text_file import shortened_list
 from crawlers.graphs.analysis import analyse
-from crawlers.graphs.compared_graph import compared_sites, write_comparisons
+from crawlers.graphs.compared_graph import COMPARISON_FORMATS, compared_sites, write_comparisons
 from crawlers.graphs.crawl_changes import CHANGES
 from crawlers.graphs.dataset import DATASET, write_dataset
 from crawlers.graphs.export import PARQUET, SEEN, ResultFiles, graph_paths, no_graph_of, write_laid_out
@@ -56,6 +58,45 @@ if TYPE_CHECKING:
 # With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
 FRAGMENT = "web_fragment"
 NO_NUMBER = -1  # of a site that is not a seed any more
+
+
+NOT_COMPARED = (
+    "crawl",
+    "level",
+    "group",
+    "targets_only",
+    "top",
+    "pagerank",
+    "table",
+    "measure",
+    "layout",
+    "picture",
+    "html",
+)
+
+
+def check_options(opts: argparse.Namespace) -> None:
+    """Raise `UsageError` for options that have no meaning together."""
+    if opts.top and (opts.picture or opts.html):
+        option = "--picture" if opts.picture else "--html"
+        raise UsageError(f"--top writes a table; leave out {option}", print_help=False)
+    if opts.top and opts.level == "site":
+        raise UsageError("--top lists pages; leave out --level site", print_help=False)
+    if opts.pagerank and not opts.top:
+        raise UsageError("--pagerank needs --top; write --top PAGES as well", print_help=False)
+    if opts.level != "site" and (opts.group or opts.targets_only):
+        option = "--group" if opts.group else "--targets-only"
+        raise UsageError(f"{option} needs --level site; write --level site as well", print_help=False)
+    if opts.level == "site" and (times := [name for name in opts.measure or () if name in SEEN]):
+        raise UsageError(f"--measure {times[0]} is of pages; leave out --level site", print_help=False)
+    if opts.format and PARQUET in opts.format and (opts.level == "site" or opts.measure):
+        option = "--level site" if opts.level == "site" else "--measure"
+        raise UsageError(f"--format {PARQUET} contains pages and links; leave out {option}", print_help=False)
+    if opts.diff and (unfit := [name for name in NOT_COMPARED if vars(opts)[name] not in (None, False, "page")]):
+        option = unfit[0].replace("_", "-")
+        raise UsageError(f"--diff compares pages and links; leave out --{option}", print_help=False)
+    if opts.diff and (strange := set(opts.format or ()) - set(COMPARISON_FORMATS)):
+        raise UsageError(f"--diff writes csv and gexf; leave out --format {min(strange)}", print_help=False)
 
 
 class _Target(NamedTuple):

@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
 from crawlers.cli.project_command import StoreCommand, opened_store
 
 if TYPE_CHECKING:
@@ -15,19 +13,6 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.graph_map import GraphMap
 
-NOT_COMPARED = (
-    "crawl",
-    "level",
-    "group",
-    "targets_only",
-    "top",
-    "pagerank",
-    "table",
-    "measure",
-    "layout",
-    "picture",
-    "html",
-)
 MAX_DIGITS = 12  # of a number of pages
 
 
@@ -103,30 +88,10 @@ class Command(StoreCommand):
         parser.add_argument("--folder", help="where to write (default: RESULT_FOLDER)")
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
-        from crawlers.cli.graph_results import compare_crawls, write_results
+        from crawlers.cli.graph_results import check_options, compare_crawls, write_results
         from crawlers.graphs.compared_graph import COMPARISON_FORMATS
-        from crawlers.graphs.export import PARQUET, SEEN
 
-        if opts.top and (opts.picture or opts.html):
-            option = "--picture" if opts.picture else "--html"
-            raise UsageError(f"--top writes a table; leave out {option}", print_help=False)
-        if opts.top and opts.level == "site":
-            raise UsageError("--top lists pages; leave out --level site", print_help=False)
-        if opts.pagerank and not opts.top:
-            raise UsageError("--pagerank needs --top; write --top PAGES as well", print_help=False)
-        if opts.level != "site" and (opts.group or opts.targets_only):
-            option = "--group" if opts.group else "--targets-only"
-            raise UsageError(f"{option} needs --level site; write --level site as well", print_help=False)
-        if opts.level == "site" and (times := [name for name in opts.measure or () if name in SEEN]):
-            raise UsageError(f"--measure {times[0]} is of pages; leave out --level site", print_help=False)
-        if opts.format and PARQUET in opts.format and (opts.level == "site" or opts.measure):
-            option = "--level site" if opts.level == "site" else "--measure"
-            raise UsageError(f"--format {PARQUET} contains pages and links; leave out {option}", print_help=False)
-        if opts.diff and (unfit := [name for name in NOT_COMPARED if vars(opts)[name] not in (None, False, "page")]):
-            option = unfit[0].replace("_", "-")
-            raise UsageError(f"--diff compares pages and links; leave out --{option}", print_help=False)
-        if opts.diff and (strange := set(opts.format or ()) - set(COMPARISON_FORMATS)):
-            raise UsageError(f"--diff writes csv and gexf; leave out --format {min(strange)}", print_help=False)
+        check_options(opts)
         with opened_store(settings) as database:
             if opts.diff:
                 folder = Path(opts.folder or settings.get("RESULT_FOLDER"))
