@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import false, func, literal_column, select
 
+from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.plurals import counted, plural
 from crawlers.reports.catalogue.renderers import text_table
@@ -24,6 +25,7 @@ from crawlers.store.worker_rows import (
     ACTIVE,
     LEFT,
     LOST,
+    PAUSE,
     STOP,
     Wait,
     WorkerStatus,
@@ -70,6 +72,11 @@ class CrawlWorkers(NamedTuple):
     budget: int  # pages; 0: no limit
     used: int  # of the budget, in all runs
     dead: Collection[int] = ()  # numbers of active workers whose processes have ended, however they ended
+
+    @property
+    def active(self) -> list[WorkerLine]:
+        """Those that have neither left nor been declared lost."""
+        return [one for one in self.workers if one.state == ACTIVE]
 
 
 class SiteLine(NamedTuple):
@@ -226,12 +233,11 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, *, with_ended: bool = F
 
     *with_ended*: those that left or were lost are in the table, too.
     """
-    active = [one for one in found.workers if one.state == ACTIVE]
-    shown = found.workers if with_ended else active
+    active, shown = found.active, found.workers if with_ended else found.active
     lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl, found))]
-    if shown:
-        rows = [worker_row(one, found) for one in shown]
-        lines += ["", text_table(worker_columns(found), rows), ""]
+    if not shown:
+        return lines
+    lines += ["", text_table(worker_columns(found), [worker_row(one, found) for one in shown]), ""]
     lines += map(sentence, worker_notes(found))
     if not with_ended:
         lines += _ended(found.workers)
@@ -245,7 +251,7 @@ def worker_columns(found: CrawlWorkers) -> list[Column]:
 
 def worker_notes(found: CrawlWorkers) -> list[Said]:
     """Return sentences about workers that do not report, sites that nobody holds, and the budget."""
-    active = [one for one in found.workers if one.state == ACTIVE]
+    active = found.active
     lines = [line for one in active if (line := _note(one, found)) is not None]
     if found.free_sites:
         idle = Count(
@@ -265,6 +271,28 @@ def worker_notes(found: CrawlWorkers) -> list[Said]:
             )
         )
     return lines
+
+
+def ask_workers(database: Database, crawl: NamedCrawl, action: str, found: CrawlWorkers) -> str:
+    """Ask the workers of a crawl to pause, resume or stop, and return a sentence about it. Raises `ConfigError`."""
+    wanted = {"pause": PAUSE, "stop": STOP}.get(action)
+    workers = sum(one.number not in found.dead for one in found.active)
+    if not workers:
+        nobody = sentence(nobody_works(crawl, found))
+        if action == "pause":
+            raise ConfigError(f"there is nothing to pause. {nobody}")
+        return nobody
+    if not set_control(database, crawl.id, wanted):
+        return f"Crawl {crawl.name} is stopping already; the command that began it resumes it"
+    number = counted(workers, "worker")
+    is_new = found.control != wanted
+    return {
+        "pause": f"Crawl {crawl.name} is paused{'' if is_new else ' already'}: {number} will request nothing until "
+        "scrapy workers resume",
+        "resume": f"Crawl {crawl.name} goes on: {number}" if is_new else f"Crawl {crawl.name} is not paused: {number}",
+        "stop": f"Crawl {crawl.name} is stopping: {number} will finish the running downloads and leave; the command "
+        "that began it resumes it",
+    }[action]
 
 
 def nobody_works(crawl: NamedCrawl, found: CrawlWorkers) -> Said:

@@ -92,7 +92,7 @@ def work(request: Request) -> Response:
         request,
         "work.html",
         crawl=found,
-        idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found, workers),
+        idle="" if workers.active else nobody_works(found, workers),
         worker_columns=worker_columns(workers),
         workers=[worker_row(one, workers) for one in shown],
         notes=worker_notes(workers),
