@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.budget import PullBudget
-from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State, Target
@@ -54,7 +54,7 @@ ROUNDS, LEASES = 25, 2000
 
 
 @contextmanager
-def opened(sites: int, **limits: int) -> Iterator[tuple[QueuedFrontier, list[int], Writer]]:
+def opened(sites: int, **limits: int) -> Iterator[tuple[Frontier, list[int], Writer]]:
     """An empty frontier in a temporary folder, with the ids of its *sites* and its writer."""
     with tempfile.TemporaryDirectory(prefix="bench-frontier-") as folder:
         database = Database(f"sqlite:///{Path(folder) / 'crawl.sqlite'}")
@@ -62,7 +62,7 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[QueuedFrontier, list[int
         crawl = crawls.begin(database, Command("bench", "bench", {}, SiteList(rows)), 0.0)
         writer = Writer(database)
         store = SqlFrontierStore(database, writer, crawl.id, looks_back=False)
-        frontier = QueuedFrontier(store, BREADTH_FIRST, PullBudget(RoundRobin(), 0, records=False), **limits)
+        frontier = Frontier(store, BREADTH_FIRST, PullBudget(RoundRobin(), 0, records=False), **limits)
         for row in crawl.sites:
             frontier.open_site(SiteRow(row.id, row.site, 1, None, DELAY_S), 0.0)
         yield frontier, [row.id for row in crawl.sites], writer
@@ -70,7 +70,7 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[QueuedFrontier, list[int
         database.close()
 
 
-def fill(frontier: QueuedFrontier, sites: list[int], first: int, last: int) -> None:
+def fill(frontier: Frontier, sites: list[int], first: int, last: int) -> None:
     """Add the URLs number *first* to *last*, evenly over the *sites*; some 75 characters each."""
     for start in range(first, last, AT_ONCE):
         candidates = []
@@ -110,7 +110,7 @@ def grow(marks: list[int], **limits: int) -> list[int]:
 class Turns:
     """Leases and acknowledges on a frontier whose hosts each receive one request per second."""
 
-    def __init__(self, frontier: QueuedFrontier, hosts: int) -> None:
+    def __init__(self, frontier: Frontier, hosts: int) -> None:
         self._frontier = frontier
         self._step_s = 1.01 * DELAY_S / hosts  # so that every host is due when its turn comes, whatever the rounding
         self._ticks = 0

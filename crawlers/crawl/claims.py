@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.crawl.worker import Worker
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import Decision, Lease, OutgoingLinks
     from crawlers.items import Hint, Target
     from crawlers.store.schema.rows import Row
@@ -73,7 +73,7 @@ class Alone:
     is_shared = is_divided = False
     are_all_open = True
 
-    def __init__(self, worker: Worker, frontier: QueuedFrontier, writer: Writer, granted: int) -> None:
+    def __init__(self, worker: Worker, frontier: Frontier, writer: Writer, granted: int) -> None:
         self.last = Round(granted=granted, is_first=True)
         self._worker = worker
         self._frontier = frontier

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.site_traps import SiteTraps
     from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.trials import Trials
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import SiteStart
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.addresses import AddressGuard
@@ -36,7 +36,7 @@ CLAIMED_URLS_AT_ONCE = 10_000
 
 
 def batches_of_sources(
-    frontier: QueuedFrontier, sources: Iterable[list[SiteRow]], most_urls: int
+    frontier: Frontier, sources: Iterable[list[SiteRow]], most_urls: int
 ) -> Iterator[list[list[SiteRow]]]:
     """Divide *sources*, given by their sites, into those that are read together; may be called in any thread.
 

@@ -16,10 +16,10 @@ from crawlers.urls.resolution import resolve, site_of
 if TYPE_CHECKING:
     from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.url_filter import UrlFilter
     from crawlers.frontier.values import Lease
     from crawlers.items import Page
     from crawlers.store.schema.tables import SiteHome
+    from crawlers.urls.url_filter import UrlFilter
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlers.crawl.control import PASSING
-from crawlers.crawl.csv_logs import CsvLogs
 from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.open_sites import OpenSites
@@ -21,9 +20,8 @@ from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_sitemaps import SitemapNeeded, SiteSitemaps
 from crawlers.crawl.site_traps import SiteTraps
 from crawlers.crawl.start_urls import StartUrls
-from crawlers.crawl.stats import CrawlStats
+from crawlers.crawl.stats import CrawlStats, CsvLogs
 from crawlers.crawl.trials import Trials
-from crawlers.crawl.url_filter import UrlFilter
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.inputs.setting_readers import RenderedSites, normalization, url_selection
 from crawlers.items import Page, State
@@ -40,6 +38,7 @@ from crawlers.store.worker_rows import PAUSE, STOP, Wait
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import AddressGuard
 from crawlers.urls.scope import UrlSelection
+from crawlers.urls.url_filter import UrlFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.run import Run
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import Lease
     from crawlers.inputs.program import CrawlOrigin
     from crawlers.inputs.setting_readers import SettingValues
@@ -158,7 +157,7 @@ class Crawl:
             self.session.end(finished=False, reason=Reason.COULD_NOT_BEGIN, now=self.clock())
 
     @property
-    def frontier(self) -> QueuedFrontier:
+    def frontier(self) -> Frontier:
         """The frontier of the crawl."""
         return self.session.frontier
 

@@ -23,7 +23,7 @@ from crawlers.crawl.worker import Worker
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
 from crawlers.files.atomic import check_setting_file
 from crawlers.frontier.budget import PullBudget
-from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.graphs.site_graph import drop_duplicate_rows, duplicate_rows
@@ -169,7 +169,7 @@ class CrawlSession:
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve(SITE_BLOCK)  # more of them will be discovered
             store = SqlFrontierStore(self.database, self.writer, self.row.id, looks_back=not self.goes_by_level)
-            self.frontier = QueuedFrontier(
+            self.frontier = Frontier(
                 store,
                 order,
                 PullBudget(

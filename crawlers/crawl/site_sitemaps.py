@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
-    from crawlers.crawl.url_filter import UrlFilter
     from crawlers.frontier.values import Lease
     from crawlers.pages.response import WebResponse
     from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.urls.url_filter import UrlFilter
 
 logger = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.crawl.url_filter import UrlFilter
     from crawlers.items import Target
     from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.urls.url_filter import UrlFilter
 
 
 class StartUrls:

@@ -56,7 +56,7 @@ MOST_COMMITS = 5  # for which a refill waits while others find further pages; th
 SOON_S = 10.0  # a site that is due within this time can use a part of the budget that is granted now
 
 
-class QueuedFrontier:
+class Frontier:
     """A frontier of one process, whose URLs are rows of the store; tests/contracts has its contract.
 
     *budget* has the rule that chooses the site. *reason_against* returns why a new URL must not be fetched, or None; it

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from crawlers.frontier.politeness import HostGate
 from crawlers.frontier.url_cache import UrlCache
+from crawlers.frontier.values import ALL, NONE
 from crawlers.items import State
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
 
 
-ALL = (float("inf"), 0)
-NONE = (float("-inf"), 0)
 LOADED = 50  # entries read from the store at a time when that of the best page is not in memory
 
 

@@ -9,9 +9,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from crawlers.frontier.site_queue import NONE, queue_limit
+from crawlers.frontier.site_queue import queue_limit
 from crawlers.frontier.url_cache import UrlCache
-from crawlers.frontier.values import Mismatch, ScoredPage, SiteStart
+from crawlers.frontier.values import NONE, Mismatch, ScoredPage, SiteStart
 from crawlers.items import State
 from crawlers.ranking.page_scores import OTHER
 

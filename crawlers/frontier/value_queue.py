@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.frontier.site_queue import ALL
+from crawlers.frontier.values import ALL
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_values import MOST_COMPARED, NO_FEATURES, LinkTable, best_places, text_of

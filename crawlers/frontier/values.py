@@ -211,4 +211,5 @@ class Decision:
 
 
 Counts = dict[State, int]
+ALL, NONE = (float("inf"), 0), (float("-inf"), 0)  # what of a queue is in memory: everything up to a (priority, page)
 PageVisit = tuple[int, str | None, float | None]  # number, reason and time of the last visit

@@ -23,7 +23,7 @@ from crawlers.urls.resolution import variant_rank
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import Decision, Lease
     from crawlers.store.database import Database
     from crawlers.store.schema.rows import Row
@@ -75,7 +75,7 @@ def details_of(message: Message) -> Details:
 class SentLinks:
     """Makes the messages of pages, which the *frontier* acknowledges, to the sites that are not open in it."""
 
-    def __init__(self, frontier: QueuedFrontier, database: Database) -> None:
+    def __init__(self, frontier: Frontier, database: Database) -> None:
         self._frontier = frontier
         self._scoring = frontier.scoring
         self._database = database
@@ -164,7 +164,7 @@ def incoming(message: Message) -> IncomingLink:
     return IncomingLink(message, target, hint, place, details.request)
 
 
-def receive(frontier: QueuedFrontier, links: Iterable[IncomingLink], now: float) -> None:
+def receive(frontier: Frontier, links: Iterable[IncomingLink], now: float) -> None:
     """Let the *frontier* take up *links*, in this order; those to sites that are not open are ignored."""
     changes = ChangeSet()
     for link in links:

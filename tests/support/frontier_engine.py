@@ -8,7 +8,7 @@ from sqlalchemy import text
 from crawlers.bandits.arms import NO_PATIENCE
 from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.budget import PullBudget
-from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.ranking.page_orders import BREADTH_FIRST
 from crawlers.store.reading import crawls
@@ -95,7 +95,7 @@ class Engine:
         store = SqlFrontierStore(self.database, self.held, self.crawl_id, looks_back=looks_back)
         budget = PullBudget(rule or RoundRobin(), page_budget, patience, records=records_pulls)
         budget.grant(page_budget)
-        return QueuedFrontier(store, order, budget, **limits)
+        return Frontier(store, order, budget, **limits)
 
     def new_site(self):
         """Return the id of a new site."""

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.budget import PullBudget
-from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.items import Page, State
@@ -83,7 +83,7 @@ class Crawl:
         self.site_id, self.id = row.id, begun.id
         self.writer = Writer(database, batch_s=0.001)
         self.commits = WatchedCommits(self.writer)
-        self.frontier = QueuedFrontier(
+        self.frontier = Frontier(
             SqlFrontierStore(database, self.writer, begun.id, looks_back=True),
             by_fit(weighs_links=False, explore=0.0, archive=0.0),
             PullBudget(RoundRobin(), 0, records=False),

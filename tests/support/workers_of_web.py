@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from crawlers.bandits.index_rule import Best
 from crawlers.frontier.budget import PullBudget
-from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
@@ -140,7 +140,7 @@ class Workers:
         looks_back = not order.finishes_each_priority
         store = SqlFrontierStore(self.database, held, self.crawl_id, looks_back=looks_back)
         budget = PullBudget(Best(), 0, records=False, worker_id=number)
-        frontier = QueuedFrontier(store, order, budget, is_divided=order.scores is not None)
+        frontier = Frontier(store, order, budget, is_divided=order.scores is not None)
         self.workers[number] = Worker(number, frontier, order, held, self.database)
         return self.workers[number]
 

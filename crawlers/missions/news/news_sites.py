@@ -14,7 +14,7 @@ from crawlers.urls.domains import rule_domain
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.frontier import Frontier
     from crawlers.missions.news.feeds.announcements import Announcements
     from crawlers.missions.news.feeds.feed_registry import FeedRegistry
     from crawlers.missions.news.plan.polls import Polls
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class NewsParts:
     """The parts of a news crawl that know its open sites, and the announcements and feeds of their pages."""
 
-    frontier: QueuedFrontier
+    frontier: Frontier
     classifier: UrlClassifier
     requeue: Requeue
     polls: Polls

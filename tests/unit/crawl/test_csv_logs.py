@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from crawlers.crawl.csv_logs import COLUMNS, CsvLogs
+from crawlers.crawl.stats import COLUMNS, CsvLogs
 from crawlers.errors import ConfigError, StoreError
 from crawlers.items import Page, State
 from crawlers.reasons import Reason

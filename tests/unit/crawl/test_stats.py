@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from crawlers.crawl.csv_logs import CsvLogs
-from crawlers.crawl.stats import CrawlStats
+from crawlers.crawl.stats import CrawlStats, CsvLogs
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, State
 from crawlers.reasons import Reason

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.site_queue import LOADED, NONE, HeapQueue
+from crawlers.frontier.site_queue import LOADED, HeapQueue
+from crawlers.frontier.values import NONE
 from crawlers.ranking.page_scores import GONE
 from tests.support.frontier_scores import FixedScores, WrittenScores, entry
 

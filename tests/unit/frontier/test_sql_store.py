@@ -6,10 +6,9 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
-from crawlers.frontier.site_queue import NONE
 from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
-from crawlers.frontier.values import QueueEntry, Retry
+from crawlers.frontier.values import NONE, QueueEntry, Retry
 from crawlers.items import State
 from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
 from crawlers.ranking.page_scores import GONE, OTHER, REVISIT

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.frontier import value_queue
-from crawlers.frontier.site_queue import ALL, NONE
 from crawlers.frontier.value_queue import LinkLearning
+from crawlers.frontier.values import ALL, NONE
 from crawlers.items import LinkPlace
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES

@@ -11,7 +11,7 @@ from crawlers.missions.news.stored.stored_polls import known_items, pages_withou
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
 
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import Lease, PageVisit
     from crawlers.missions.news.news_items import Announced
     from crawlers.missions.news.plan.polls import Polls
@@ -34,9 +34,7 @@ class StoredItems(NamedTuple):
 class Announcements:
     """The announcements of the crawl *crawl_id* in *database*, which *commits*, the writer, writes."""
 
-    def __init__(
-        self, database: Database, crawl_id: int, commits: Writer, frontier: QueuedFrontier, polls: Polls
-    ) -> None:
+    def __init__(self, database: Database, crawl_id: int, commits: Writer, frontier: Frontier, polls: Polls) -> None:
         self._database = database
         self._crawl_id = crawl_id
         self._commits = commits

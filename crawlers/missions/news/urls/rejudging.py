@@ -11,7 +11,7 @@ from crawlers.missions.news.stored.stored_polls import unjudged_pages
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.frontier import Frontier
     from crawlers.missions.news.stored.stored_polls import UnjudgedPage
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.store.database import Database
@@ -50,7 +50,7 @@ class Rejudging:
     """
 
     def __init__(
-        self, classifier: UrlClassifier, frontier: QueuedFrontier, database: Database, commits: Writer, explore: float
+        self, classifier: UrlClassifier, frontier: Frontier, database: Database, commits: Writer, explore: float
     ) -> None:
         self._classifier = classifier
         self._frontier = frontier

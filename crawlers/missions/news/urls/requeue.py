@@ -14,7 +14,7 @@ from crawlers.urls.domains import rule_domain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import QueueEntry
     from crawlers.missions.news.stored.stored_polls import QueuedSite
     from crawlers.missions.news.urls.rejudging import Rejudging, UnjudgedBatch
@@ -50,9 +50,7 @@ class Requeue:
     a run continues what an earlier one left unfinished, and notices rules that a person changed in between.
     """
 
-    def __init__(
-        self, classifier: UrlClassifier, frontier: QueuedFrontier, rejudging: Rejudging, commits: Writer
-    ) -> None:
+    def __init__(self, classifier: UrlClassifier, frontier: Frontier, rejudging: Rejudging, commits: Writer) -> None:
         self._classifier = classifier
         self._commits = commits
         self._changes = 0  # of rules, and of the sites

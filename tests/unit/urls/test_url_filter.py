@@ -3,12 +3,12 @@
 import pytest
 
 from crawlers.crawl.control import ForwardClock
-from crawlers.crawl.url_filter import UrlFilter
 from crawlers.store.sites.site_opening import StoredSelection
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve
 from crawlers.urls.scope import UrlSelection
+from crawlers.urls.url_filter import UrlFilter
 
 GROWN = "/" + "a/b/" * 13
 
