@@ -28,6 +28,7 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Request, Response
 from scrapy.utils._download_handlers import get_dataloss_msg, make_response, normalize_bind_address
 from scrapy.utils.datatypes import LocalCache
+from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.ssl import _get_tls_version_limits
 from twisted.internet.ssl import Certificate
 
@@ -44,7 +45,7 @@ from crawlers.reasons import Reason
 from crawlers.urls.addresses import is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from ipaddress import IPv4Address, IPv6Address
 
     from scrapy.crawler import Crawler
@@ -109,37 +110,39 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         self._addresses: LocalCache[Target, tuple[str, float]] = LocalCache(MAX_HOSTS)
 
     async def download_request(self, request: Request) -> Response:
-        return await self.download(request, self._tell_sent)
-
-    async def download(self, request: Request, sent: Callable[[Request], None], is_unwanted: Any = None) -> Response:
-        """Return the response; for *sent* and *is_unwanted* see `Callbacks`."""
-        target = target_of(request, self._filter)
-        if target in self._of_lenient:
-            return await self._lenient_handler().download_request(request)
-        try:
-            async with asyncio.timeout(_timeout_s(request)):
-                addresses = await self._resolved(target)
-        except TimeoutError as error:
-            raise _timeout(request) from error
         result: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        begun = self._begin(request, target, addresses, Callbacks(partial(_settle, result), sent, is_unwanted))
+        begun = self.begin(request, Callbacks(partial(_settle, result), self._tell_sent))
         try:
             return await result
         finally:
-            self._loop.remove(*begun)
+            if begun is not None:
+                self._loop.remove(*begun)
             del begun, result  # to which the traceback of an error would refer
 
-    def begin(self, request: Request, callbacks: Callbacks) -> bool:
-        """Begin a download, and return whether that is possible at once; if it is not, `download` does it.
-
-        Raises what `target_of` raises.
-        """
+    def begin(self, request: Request, callbacks: Callbacks) -> tuple[pycurl.Curl, Transfer] | None:
+        """Begin a download; return None if it has to wait. Raises what `target_of` raises."""
         target = target_of(request, self._filter)
         addresses = self._known(target)
-        if addresses is None or target in self._of_lenient:
-            return False
-        self._begin(request, target, addresses, callbacks)
-        return True
+        if addresses is not None and target not in self._of_lenient:
+            return self._begin(request, target, addresses, callbacks)
+        deferred_from_coro(self._prepare(request, target, callbacks))
+        return None
+
+    async def _prepare(self, request: Request, target: Target, callbacks: Callbacks) -> None:
+        """Resolve the name of the host first, or leave the download to the handler of lenient ones."""
+        outcome: Response | Exception
+        try:
+            if target not in self._of_lenient:
+                async with asyncio.timeout(_timeout_s(request)):
+                    addresses = await self._resolved(target)
+                self._begin(request, target, addresses, callbacks)
+                return
+            outcome = await self._lenient_handler().download_request(request)
+        except TimeoutError:
+            outcome = _timeout(request)
+        except Exception as error:
+            outcome = error
+        callbacks.ended(outcome, 0, len(outcome.body) if isinstance(outcome, Response) else 0)
 
     def _tell_sent(self, request: Request) -> None:
         self.crawler.signals.send_catch_log(REQUEST_SENT, request=request)

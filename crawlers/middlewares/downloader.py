@@ -119,19 +119,10 @@ class ShortWay:
         is_unwanted = self._content_types.is_unwanted if is_of_mission(request) else None
         callbacks = Callbacks(partial(self._ended, request, result), self.sent, is_unwanted)
         try:
-            if not self._handler.begin(request, callbacks):
-                deferred_from_coro(self._download(request, callbacks))
+            self._handler.begin(request, callbacks)
         except Exception as error:
             call_later(0, callbacks.ended, error, 0, 0)  # the engine may begin another one only after that
         return result
-
-    async def _download(self, request: Request, callbacks: Callbacks) -> None:
-        try:
-            response = await self._handler.download(request, callbacks.sent, callbacks.is_unwanted)
-        except Exception as error:
-            callbacks.ended(error, 0, 0)
-        else:
-            callbacks.ended(response, 0, len(response.body))
 
     def _ended(
         self,
