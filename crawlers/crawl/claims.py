@@ -94,7 +94,7 @@ class Alone:
         self._worker.end_round()
 
     def _look(self, status: str, leases: int, connection: Connection) -> Round:
-        self._worker.hold()
+        self._worker.hold(is_alone=True)
         me, crawl_id = self._worker.id, self._worker.crawl_id
         row = tables.worker
         connection.execute(update(row).where(row.c.id == me).values(status=status, leases=leases))

@@ -46,6 +46,7 @@ class RecentRate:
 
 
 ROUND_S = 1.0  # between two rounds
+LONE_DEADLINES = 20  # of a worker alone: its rounds wait for long jobs, and others for it only if they join later
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
 
 
@@ -81,9 +82,9 @@ class Worker:
         requested = sum(one.state != State.REJECTED for one in changes[EndedPage])
         worker_rows.fence(connection, self.id, now, len(changes[PullRow]), requested, idle_s=self.deadline_s)
 
-    def hold(self) -> None:
+    def hold(self, *, is_alone: bool = False) -> None:
         """Show the server that this worker is alive, which is to be done in each round."""
-        self._lock.hold(self.deadline_s)
+        self._lock.hold(self.deadline_s * (LONE_DEADLINES if is_alone else 1))
 
     def lose_others(self, connection: Connection, *, waits: bool = False) -> None:
         """Declare those lost that are not alive."""

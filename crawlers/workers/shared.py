@@ -156,7 +156,7 @@ class Shared:
     def _exchange(self, report: Report, connection: Connection) -> _Result:
         now, worker = worker_rows.server_time(connection), self._worker
         ahead_s = self._session.clock() - now
-        worker.hold()
+        worker.hold(is_alone=not self.last.others)
         worker.lose_others(connection)
         found = exchange.exchange(connection, report, now)
         claimed = site_rows(connection, found.claimed, ahead_s) if found.claimed else []

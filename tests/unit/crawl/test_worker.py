@@ -71,11 +71,15 @@ def test_worker_is_lost_when_its_lock_is_free(one):
     assert one.states()[alive] == "lost"
 
 
-def test_server_waits_for_the_worker_that_ends_the_crawl(postgresql, monkeypatch):
+@pytest.mark.parametrize("ends", [True, False])
+def test_server_waits_for_the_worker_that_ends_the_crawl_or_is_alone(postgresql, monkeypatch, ends):
     one = OneWorker(postgresql, monkeypatch, deadline_s=1.0)
     one.round()
     with postgresql.write() as connection:
-        assert one.worker.leave(connection)
+        if ends:
+            assert one.worker.leave(connection)
+        else:
+            one.worker.hold(is_alone=True)
         connection.execute(text("SELECT pg_sleep(1.2)"))
     assert not is_free(postgresql, one.worker.id)
     one.lock.release()
