@@ -9,6 +9,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from itertools import groupby
+from operator import itemgetter
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from crawlers.files.atomic import replacing
@@ -44,15 +45,6 @@ if TYPE_CHECKING:
 EDGE_COLUMNS = (Column("change", "string"),)
 
 
-class ComparedEdge(NamedTuple):
-    """An edge, with the number of links in the crawl that has more."""
-
-    source: int
-    target: int
-    weight: int
-    change: Change
-
-
 class ComparedGraph:
     """The pages and internal links of a site whose numbers in two crawls are *before* and *after* (None: not in it).
 
@@ -84,18 +76,18 @@ class ComparedGraph:
     def ids(self) -> range:
         return range(1, len(self._keys) + 1)
 
-    def compared_edges(self) -> Iterator[ComparedEdge]:
-        """Yield the edges between nodes, by source and target."""
+    def compared_edges(self) -> Iterator[tuple[int, int, int, Change]]:
+        """Yield the edges between nodes, by source and target, with the links in the crawl that has more."""
         self._in_degree = array("q", bytes(8 * (len(self._keys) + 1)))
         for (source_key, target_key), link in link_changes(self._database, *self._sites):
             source, target = self._number(source_key), self._number(target_key)
             if source is not None and target is not None:
                 self._in_degree[target] += 1
-                yield ComparedEdge(source, target, max(link.links_before or 0, link.links_after or 0), link.change)
+                yield source, target, max(link.links_before or 0, link.links_after or 0), link.change
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        for source, found in groupby(self.compared_edges(), key=lambda edge: edge.source):
-            yield source, [(edge.target, edge.weight) for edge in found]
+        for source, found in groupby(self.compared_edges(), key=itemgetter(0)):
+            yield source, [(target, weight) for _, target, weight, _ in found]
 
     def nodes(self) -> Iterator[Row]:
         for key, page in page_changes(self._database, *self._sites):
@@ -137,10 +129,9 @@ def write_compared(graph: ComparedGraph, out: IO[bytes], edges: IO[bytes]) -> Gr
         f'<viz:color r="{red}" g="{green}" b="{blue}"/></edge>\n'
         for change, (red, green, blue) in colours.items()
     }
-    for edge in graph.compared_edges():
+    for source, target, weight, change in graph.compared_edges():
         count += 1
-        text = f'<edge source="{edge.source}" target="{edge.target}" weight="{edge.weight}">{ends[edge.change]}'
-        edges.write(text.encode())
+        edges.write(f'<edge source="{source}" target="{target}" weight="{weight}">{ends[change]}'.encode())
 
     def look(row: Row) -> Look:
         number, _, *values = row

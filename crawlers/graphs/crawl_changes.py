@@ -78,21 +78,7 @@ class LinkChange(NamedTuple):
     last_seen: float | None  # when the last one fetched it
 
 
-class _Page(NamedTuple):
-    key: int
-    id: int
-    url: str
-    state: int
-    status: int | None
-    title: str | None
-    content_hash: str | None
-    level: int
-    found_at: float
-    fetched_at: float | None
-    moved_to: str | None
-
-
-_Pair = tuple[_Page | None, _Page | None]
+_Pair = tuple[Any, Any]  # the rows of a page in both crawls; None: it was not requested there
 
 
 def page_changes(database: Database, before: int | None, after: int | None) -> Iterator[tuple[int, PageChange]]:
@@ -103,9 +89,7 @@ def page_changes(database: Database, before: int | None, after: int | None) -> I
     which are yielded with them.
     """
     for first, second in _pairs(database, before, after):
-        known = second or first
-        assert known is not None
-        yield known.key, _page_change(first, second)
+        yield (second or first).key, _page_change(first, second)
 
 
 def link_changes(
@@ -129,15 +113,14 @@ def _pairs(database: Database, before: int | None, after: int | None) -> Iterato
             yield of_crawl.get(0), of_crawl.get(1)
 
 
-def _pages(connection: Connection, site_id: int | None, crawl: int) -> Iterator[tuple[int, int, _Page]]:
-    for page in map(_Page._make, streamed(connection, _REQUESTED, site=site_id)):
+def _pages(connection: Connection, site_id: int | None, crawl: int) -> Iterator[tuple[int, int, Any]]:
+    for page in streamed(connection, _REQUESTED, site=site_id):
         yield page.key, crawl, page
 
 
-def _page_change(first: _Page | None, second: _Page | None) -> PageChange:
+def _page_change(first: Any, second: Any) -> PageChange:
     known = second or first
-    assert known is not None
-    what = _differences(first, second) if first is not None and second is not None else ""
+    what = _differences(first, second) if first and second else ""
     growth = _rank(second) - _rank(first)
     change = (APPEARED if growth > 0 else VANISHED) if growth else (CHANGED if what else UNCHANGED)
     return PageChange(
@@ -148,18 +131,18 @@ def _page_change(first: _Page | None, second: _Page | None) -> PageChange:
         second and second.status,
         first and first.title,
         second and second.title,
-        first.level if first is not None else None,
-        second.level if second is not None else None,
+        first and first.level,
+        second and second.level,
         (first or known).found_at,
         known.fetched_at,
     )
 
 
-def _rank(page: _Page | None) -> int:
+def _rank(page: Any) -> int:
     return 0 if page is None else 2 if page.state == State.DONE else 1
 
 
-def _differences(first: _Page, second: _Page) -> str:
+def _differences(first: Any, second: Any) -> str:
     is_different = {
         "status": first.status != second.status or first.state != second.state,
         "title": (first.title or "") != (second.title or ""),
@@ -185,7 +168,6 @@ def _links_of(
     found = _read_links(connection, firsts, before), _read_links(connection, seconds, after)
     for first, second in pairs:
         source = second or first
-        assert source is not None
         old, new = (links.get(page.id, {}) if page else {} for links, page in zip(found, (first, second), strict=True))
         for target in sorted(old.keys() | new.keys(), key=lambda target: (isinstance(target, str), target)):
             if target == source.key:
@@ -215,9 +197,7 @@ def _link_change(old: _Link | None, new: _Link | None) -> Change:
     return UNCHANGED if old.count == new.count else CHANGED
 
 
-def _read_links(
-    connection: Connection, pages: Sequence[_Page | None], site_id: int | None
-) -> dict[int, dict[_Target, _Link]]:
+def _read_links(connection: Connection, pages: Sequence[Any], site_id: int | None) -> dict[int, dict[_Target, _Link]]:
     """Return the links of *pages*, by the number of the page and by target."""
     links: dict[int, dict[_Target, _Link]] = {}
     ids = [page.id for page in pages if page is not None and page.state == State.DONE]

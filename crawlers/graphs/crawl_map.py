@@ -175,8 +175,7 @@ def sites_by_pages(database: Database, crawl_id: int, most: int) -> list[str]:
         .order_by(pages.desc(), site.c.site)
         .limit(most)
     )
-    with database.read() as connection:
-        return list(connection.execute(statement).scalars())
+    return database.scalars(statement)
 
 
 def crawl_graph(database: Database, crawl: NamedCrawl, name: str) -> Graph:
@@ -188,13 +187,8 @@ def crawl_graph(database: Database, crawl: NamedCrawl, name: str) -> Graph:
         return WebFragment(count_fragment(database, crawl.id, GROUPS[name]), crawl.name)
     sites = sites_of(database, crawl.id)
     if name == ALL_PAGES:
-        with database.read() as connection:
-            pages = connection.execute(
-                select(func.count())
-                .select_from(page)
-                .join(site, site.c.id == page.c.site_id)
-                .where(site.c.crawl_id == crawl.id, page.c.state == int(State.DONE))
-            ).scalar_one()
+        done = select(func.count()).select_from(page).join(site, site.c.id == page.c.site_id)
+        pages = database.scalar(done.where(site.c.crawl_id == crawl.id, page.c.state == int(State.DONE)))
         if pages > MOST_PAGES:
             raise ConfigError(
                 f"the graph of all pages has {counted(pages, 'node')}, more than {MOST_PAGES:,}; choose a site, or the "
@@ -212,15 +206,11 @@ def crawl_graph(database: Database, crawl: NamedCrawl, name: str) -> Graph:
 
 def site_of_page(database: Database, crawl: NamedCrawl, targets: Sequence[Target]) -> tuple[str, int] | None:
     """Return the site and the number of the first of the pages *targets* that the crawl knows."""
-    with database.read() as connection:
-        for target in targets:
-            found = connection.execute(
-                select(page.c.id)
-                .join(site, site.c.id == page.c.site_id)
-                .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
-            ).scalar()
-            if found is not None:
-                return target.site, found
+    of_crawl = select(page.c.id).join(site, site.c.id == page.c.site_id).where(site.c.crawl_id == crawl.id)
+    for target in targets:
+        found = database.scalar(of_crawl.where(site.c.site == target.site, page.c.key == target.key))
+        if found is not None:
+            return target.site, found
     return None
 
 

@@ -65,9 +65,7 @@ def crawls_overview(database: Database, most: int, before: int = 0) -> list[Craw
     statement = select(crawl.c.id).order_by(crawl.c.id.desc()).limit(most)
     if before:
         statement = statement.where(crawl.c.id < before)
-    with database.read() as connection:
-        crawl_ids = connection.execute(statement).scalars().all()
-    return _overviews(database, crawl_ids)
+    return _overviews(database, database.scalars(statement))
 
 
 def crawl_overview(database: Database, crawl_id: int) -> CrawlOverview:

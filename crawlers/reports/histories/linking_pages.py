@@ -7,9 +7,10 @@ the number of pages, not of links: an index by target would make storing links s
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sqlalchemy import select
+from sqlalchemy import case, func, literal, select
 
 from crawlers.items import REDIRECT, State
 from crawlers.reports.catalogue.conditions import Filters
@@ -41,11 +42,15 @@ from crawlers.store.schema.tables import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from crawlers.reports.catalogue.report import Cursor
     from crawlers.reports.histories.history import Part, Subject
     from crawlers.store.database import Database
+
+
+# Of a link to another site: its place on the page, or that it is a redirect.
+PLACE = case((link_context.c.tag == REDIRECT, literal(REDIRECT)), else_=link_context.c.position)
 
 
 class Holder(NamedTuple):
@@ -159,12 +164,10 @@ _Contexts = dict[int, list[tuple[int, str, str]]]  # (links, text, place) by pag
 
 
 def _internal(connection: Connection, targets: Sequence[int], page_ids: Sequence[int]) -> _Contexts:
-    counts: dict[int, int] = {}
-    links = select(link.c.source_id, link.c["count"]).where(
-        link.c.source_id.in_(page_ids), link.c.target_id.in_(targets)
-    )
-    for source, number in connection.execute(links):
-        counts[source] = counts.get(source, 0) + number
+    counts: Counter[int] = Counter()
+    of_links = (link.c.source_id.in_(page_ids), link.c.target_id.in_(targets))
+    for source, number in connection.execute(select(link.c.source_id, link.c["count"]).where(*of_links)):
+        counts[source] += number
     if not counts:
         return {}
     contexts = link_texts(connection, list(counts), targets)
@@ -197,24 +200,23 @@ def _external(connection: Connection, url_id: int, page_ids: Sequence[int]) -> _
             external_link.c.page_id,
             external_link.c["count"],
             link_context.c.anchor,
-            link_context.c.position,
-            link_context.c.tag,
+            PLACE,
         )
         .join(link_context, link_context.c.id == external_link.c.context_id)
         .where(external_link.c.page_id.in_(page_ids), external_link.c.url_id == url_id)
         .order_by(external_link.c.page_id, external_link.c.context_id)
     )
-    found: _Contexts = {}
-    for source, number, anchor, position, tag in connection.execute(links):
-        found.setdefault(source, []).append((number, anchor, REDIRECT if tag == REDIRECT else position))
-    return found
+    return _by_page(connection, links)
 
 
 def _bad(connection: Connection, raw: str, page_ids: Sequence[int]) -> _Contexts:
-    links = select(bad_link.c.page_id, bad_link.c["count"], bad_link.c.anchor).where(
-        bad_link.c.page_id.in_(page_ids), bad_link.c.raw == raw
-    )
+    columns = (bad_link.c.page_id, bad_link.c["count"], func.coalesce(bad_link.c.anchor, ""), literal(""))
+    links = select(*columns).where(bad_link.c.page_id.in_(page_ids), bad_link.c.raw == raw)
+    return _by_page(connection, links)
+
+
+def _by_page(connection: Connection, links: Select[Any]) -> _Contexts:
     found: _Contexts = {}
-    for source, number, anchor in connection.execute(links):
-        found.setdefault(source, []).append((number, anchor or "", ""))
+    for source, *context in connection.execute(links):
+        found.setdefault(source, []).append(tuple(context))
     return found

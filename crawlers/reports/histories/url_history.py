@@ -160,8 +160,7 @@ def possible_targets(database: Database, crawl: NamedCrawl, text: str, options: 
     except BadUrl:
         return []
     named = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site.in_([one.site for one in targets]))
-    with database.read() as connection:
-        sites = set(connection.execute(named).scalars())
+    sites = set(database.scalars(named))
     return [addresses.of_site(one) for one in targets if one.site in sites or "." in one.site]
 
 

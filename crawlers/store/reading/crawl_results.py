@@ -194,6 +194,5 @@ def external_results(database: Database, crawl_id: int) -> ExternalResult:
     all_urls = select(func.count(external_url.c.key.distinct()), func.count(host.distinct())).where(
         external_url.c.id.in_(select(found.c.url_id))
     )
-    with database.read() as connection:
-        urls, hosts = connection.execute(all_urls).one()
-        return ExternalResult(urls, hosts, {name: number for name, number in connection.execute(by_site)})
+    ((urls, hosts),) = database.rows(all_urls)
+    return ExternalResult(urls, hosts, {name: number for name, number in database.rows(by_site)})

@@ -160,11 +160,10 @@ def is_small(database: Database, crawl_id: int, most: int) -> bool:
     """Return whether a crawl has at most *most* pages and links, together; no more of them are counted."""
     pages = select(page.c.id).join(site, site.c.id == page.c.site_id).where(site.c.crawl_id == crawl_id)
     links = select(link.c.source_id).where(link.c.source_id.in_(pages))
-    with database.read() as connection:
-        for rows in (pages, links):
-            most -= len(connection.execute(rows.limit(most + 1)).all())
-            if most < 0:
-                return False
+    for rows in (pages, links):
+        most -= len(database.rows(rows.limit(most + 1)))
+        if most < 0:
+            return False
     return True
 
 

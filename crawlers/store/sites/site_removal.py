@@ -178,13 +178,8 @@ def rows_of_site(database: Database, name: str) -> SiteRows:
         select(link.c.source_id).where(link.c.source_id.in_(pages.subquery().select())),
         select(external_link.c.page_id).where(external_link.c.page_id.in_(pages.subquery().select())),
     )
-    with database.read() as connection:
-        return SiteRows(
-            *(
-                connection.execute(select(func.count()).select_from(rows.limit(MOST_COUNTED).subquery())).scalar_one()
-                for rows in counted
-            )
-        )
+    numbers = (select(func.count()).select_from(rows.limit(MOST_COUNTED).subquery()) for rows in counted)
+    return SiteRows(*map(database.scalar, numbers))
 
 
 def crawls_at_work(database: Database, name: str) -> list[str]:
@@ -199,9 +194,8 @@ def remove_site(database: Database, name: str) -> None:
     Other crawls of the store write between the transactions, of which each deletes few rows. The site itself goes last,
     so a deletion that was interrupted can be repeated. Raises `ConfigError` if a worker works on one of the crawls.
     """
-    with database.read() as connection:
-        sites = list(connection.execute(_sites(name)).scalars())
-        missions = set(connection.execute(select(crawl.c.mission).where(crawl.c.id.in_(_crawls(name)))).scalars())
+    sites = database.scalars(_sites(name))
+    missions = set(database.scalars(select(crawl.c.mission).where(crawl.c.id.in_(_crawls(name)))))
     is_linked = not all(mission_named(mission).stays_within_sites for mission in missions)
     of_site = select(page.c.id).where(page.c.site_id.in_(sites))
     for table in metadata.sorted_tables:
