@@ -7,7 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import walk_packages
@@ -79,7 +79,8 @@ WITHOUT_EFFECT_ON_MISSIONS = by_name(  # likewise settings of middlewares that `
 )
 
 
-def kinds_of_settings() -> dict[str, Kind]:
+@cache
+def kinds_of_settings() -> Mapping[str, Kind]:
     """Return the kind of each setting, of ours and of Scrapy's."""
     examples = {name: value for name, value in {**vars(scrapy_defaults), **vars(defaults)}.items() if name.isupper()}
     scrapys = {name: kind_of(value) for name, value in examples.items()}
