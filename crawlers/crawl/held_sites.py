@@ -14,7 +14,6 @@ from crawlers.urls.addresses import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlers.crawl.home_addresses import HomeAddresses
     from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.robots_policy import RobotsPolicy
     from crawlers.crawl.run import Run
@@ -67,7 +66,6 @@ class HeldSites:
     traps: SiteTraps
     starts: StartUrls
     trials: Trials
-    homes: HomeAddresses
     sitemaps: SiteSitemaps
     addresses: AddressGuard
 
@@ -135,7 +133,7 @@ class HeldSites:
         changes = ChangeSet(SourceRelease(source))
         for site_id in its:
             changes.extend(self.session.frontier.close_site(site_id))
-            for part in (self.trials, self.homes, self.sitemaps, self.robots, self.traps):
+            for part in (self.trials, self.starts, self.sitemaps, self.robots, self.traps):
                 part.forget_site(site_id)
             self.sites.close(site_id)
         self.mission.close_sites(its)

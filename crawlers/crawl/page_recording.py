@@ -17,11 +17,11 @@ from crawlers.store.writing.change_set import ChangeSet
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from crawlers.crawl.home_addresses import HomeAddresses
     from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_traps import SiteTraps
+    from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.values import Lease
@@ -38,7 +38,7 @@ class PageRecording:
     mission: Run
     sites: OpenSites
     traps: SiteTraps
-    homes: HomeAddresses
+    starts: StartUrls
     trials: Trials
     stats: CrawlStats
     retries: RetryPolicy
@@ -80,7 +80,7 @@ class PageRecording:
         attempts = lease.attempts + 1
         home: SiteHome | None = None
         if lease.level == 0:
-            page, home = self.homes.follow(lease, page)
+            page, home = self.starts.follow(lease, page)
         rest_until = 0.0
         if page.status in REST_STATUSES:
             rest_until = site.gate.back_off(now, page.retry_after_s)

@@ -60,12 +60,14 @@ from crawlers.urls.resolution import resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from crawlers.bandits.site_rules import SiteRule
     from crawlers.crawl.claims import Claims
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.inputs.program import CrawlOrigin
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Target
+    from crawlers.ranking.link_prior import LinkPrior
     from crawlers.store.sites.site_opening import StoredSelection
     from crawlers.store.writing.change_set import ChangeSet
 
@@ -111,7 +113,6 @@ class CrawlSession:
         self.options = normalization(settings)
         self.addresses = mission.addresses
         rule = chosen_rule(settings)
-        patience = chosen_patience(settings)
         check_order(settings.get("ORDER"), mission, rule)
         make_order = partial(chosen_order, settings, mission.gives, revisits=mission.revisits)
         registry_entry(REWARDS, "REWARD", settings.get("REWARD"))  # a wrong one is refused also where it has no effect
@@ -124,28 +125,13 @@ class CrawlSession:
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
-        link_prior = None
-        if settings.get("ORDER") in LEARNING:
-            from crawlers.inputs.link_prior_file import chosen_link_prior  # and what checks one
-
-            link_prior = partial(chosen_link_prior, settings)
-        if link_prior is not None and origin.rejoins is None and is_missing(settings.get("DATABASE_URL")):
-            link_prior()  # a wrong file is refused before a store is created
+        link_prior = _link_prior(settings, origin)
         self.database = _opened(settings.get("DATABASE_URL"), silence_s, origin.rejoins)
         self.reader = ReaderThreads()
         self._lock: WorkerLock | None = None
         self._writer: Writer | None = None
         try:
-            sites = SiteList(
-                [self._site_row(site_limits) for site_limits in mission.sites],
-                [self._site_row(SiteLimits(name)) for name in mission.root_sites],
-                mission.keeping(),
-                mission.leader_of,
-                selection,
-            )
-            manifest = self._manifest(mission, origin, learns_links=link_prior is not None)
-            of_processes = (not mission.is_foreign, origin.processes, origin.rejoins)
-            command = Command(self.name, mission.name, manifest, sites, *of_processes)
+            command = self._command(selection, origin, learns_links=link_prior is not None)
             self.row = crawls.begin(self.database, command, clock(), hold=self._hold, link_prior=link_prior)
             if link_prior is not None:
                 with self.database.read() as connection:
@@ -155,7 +141,6 @@ class CrawlSession:
             # Then the pages of a site do not depend on others, and nothing more happens to those that were read.
             self._are_separate = mission.scope is None or self.order.scores is None
             self._has_grown = self.row.has_grown
-            scores = order.scores
             self.worker = Worker(self.database, self.row, self.lock, deadline_s, clock)
             self._check_store = StoreCheck(self.database)
             self._writer = self.writer = Writer(
@@ -164,32 +149,47 @@ class CrawlSession:
                 check=self._check_store,
                 fence=self.worker.fence,
             )
-            cache_urls = settings.getint("FRONTIER_CACHE_URLS")
             self._site_ids = ReservedIds(self.writer, site, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve(SITE_BLOCK)  # more of them will be discovered
-            store = SqlFrontierStore(self.database, self.writer, self.row.id, looks_back=not self.goes_by_level)
-            self.frontier = Frontier(
-                store,
-                order,
-                PullBudget(
-                    rule,
-                    mission.page_budget,
-                    patience,
-                    records=mission.has_rewards or mission.page_budget > 0,
-                    worker_id=self.row.worker_id,
-                ),
-                reason_against=reason_against,
-                cache_urls=cache_urls,
-                head_urls=max(1, cache_urls // URLS_PER_WAITING_URL),
-                is_divided=self.row.is_divided and scores is not None,
-            )
+            self.frontier = self._new_frontier(rule, reason_against)
             self.claims: Claims = Alone(self.worker, self.frontier, self.writer, self.row.granted)
         except BaseException as error:
             self.close_all()
             if origin.rejoins is None and isinstance(error, StoreError) and not isinstance(error, StoreUnavailable):
                 raise ConfigError(f"DATABASE_URL={error}") from error
             raise
+
+    def _command(self, selection: StoredSelection, origin: CrawlOrigin, *, learns_links: bool) -> Command:
+        mission = self.spec
+        sites = SiteList(
+            [self._site_row(site_limits) for site_limits in mission.sites],
+            [self._site_row(SiteLimits(name)) for name in mission.root_sites],
+            mission.keeping(),
+            mission.leader_of,
+            selection,
+        )
+        manifest = self._manifest(mission, origin, learns_links=learns_links)
+        of_processes = (not mission.is_foreign, origin.processes, origin.rejoins)
+        return Command(self.name, mission.name, manifest, sites, *of_processes)
+
+    def _new_frontier(self, rule: SiteRule, reason_against: Callable[[Target], str | None]) -> Frontier:
+        mission, cache_urls = self.spec, self._settings.getint("FRONTIER_CACHE_URLS")
+        return Frontier(
+            SqlFrontierStore(self.database, self.writer, self.row.id, looks_back=not self.goes_by_level),
+            self.order,
+            PullBudget(
+                rule,
+                mission.page_budget,
+                chosen_patience(self._settings),
+                records=mission.has_rewards or mission.page_budget > 0,
+                worker_id=self.row.worker_id,
+            ),
+            reason_against=reason_against,
+            cache_urls=cache_urls,
+            head_urls=max(1, cache_urls // URLS_PER_WAITING_URL),
+            is_divided=self.row.is_divided and self.order.scores is not None,
+        )
 
     def _hold(self, worker_id: int) -> None:
         self._lock = WorkerLock(self.database, worker_id)
@@ -375,6 +375,20 @@ class CrawlSession:
             self._lock.release(is_reachable=self._writer is None or not self._writer.has_failed)
         self.reader.close()
         self.database.close()
+
+
+def _link_prior(settings: SettingValues, origin: CrawlOrigin) -> Callable[[], LinkPrior] | None:
+    """Return the function that reads what an order knows of links at first; None if it learns nothing of them.
+
+    A wrong file is refused before a store is created.
+    """
+    if settings.get("ORDER") not in LEARNING:
+        return None
+    from crawlers.inputs.link_prior_file import chosen_link_prior  # and what checks one
+
+    if origin.rejoins is None and is_missing(settings.get("DATABASE_URL")):
+        chosen_link_prior(settings)
+    return partial(chosen_link_prior, settings)
 
 
 def _opened(url: str, silence_s: float, rejoins: int | None) -> Database:

@@ -8,11 +8,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from contextlib import ExitStack
 from datetime import UTC, datetime
-from logging import LogRecord, makeLogRecord
-from logging.handlers import WatchedFileHandler
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
@@ -23,53 +19,43 @@ from crawlers.reasons import Reason, code_of, sentence
 from crawlers.store.reading.url_counts import kind_of
 
 if TYPE_CHECKING:
-    import io
     from collections.abc import Callable
+    from pathlib import Path
 
     from crawlers.files.csv_tables import Value
     from crawlers.frontier.values import Lease
 
-
 logger = logging.getLogger(__name__)
 
+UNAVAILABLE = (State.REFUSED, State.FAILED, State.REJECTED)
 COLUMNS = ("time", "state", "status", "level", "url", "reason")
 
 
-class _Log(WatchedFileHandler):
-    """A log that is appended to, also by several processes: what is written is whole lines, in one piece.
+class _Log:
+    """A log that is appended to, also by several processes; a file that was moved or removed is followed by a new one.
 
-    A file that was moved or removed, as by logrotate, is followed by a new one.
+    Raises `OSError`.
     """
 
-    terminator = ""
-
     def __init__(self, path: Path) -> None:
-        super().__init__(path, encoding="utf-8", errors="backslashreplace")
         self.rows: list[tuple[Value, ...]] = []  # that are not written yet
-
-    def _open(self) -> io.TextIOWrapper:
-        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
-        stream = super()._open()
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX)  # only one process writes the headings
-            if os.fstat(stream.fileno()).st_size == 0:
-                os.write(stream.fileno(), csv_text([COLUMNS]))
-            fcntl.flock(stream, fcntl.LOCK_UN)
-        except OSError:
-            stream.close()
-            raise
-        return stream
-
-    def handleError(self, record: LogRecord) -> None:
-        """Raise the error that is being handled."""
-        raise
+        self._path = path
+        self._append(b"")
 
     def write_rows(self) -> None:
-        """Append the rows to the file. Raises `OSError`."""
+        """Append the rows to the file."""
         if self.rows:
-            lines = csv_text(self.rows).decode()
+            lines = csv_text(self.rows)
             self.rows.clear()
-            self.handle(makeLogRecord({"msg": lines}))
+            self._append(lines)
+
+    def _append(self, lines: bytes) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed: only one process writes the headings
+            if os.fstat(file.fileno()).st_size == 0:
+                file.write(csv_text([COLUMNS]))
+            file.write(lines)
 
 
 class CsvLogs:
@@ -88,22 +74,17 @@ class CsvLogs:
             log.rows.append(row)
 
     def flush(self) -> None:
-        """Write the lines of all pages so far. Raises `StoreError` if the logs can't be written."""
-        self._call(_Log.write_rows)
-
-    def close(self) -> None:
-        """Close both files, with the lines of all pages. Raises `StoreError` if they can't be written."""
-        self._call(_Log.close, _Log.write_rows)
-
-    def _call(self, *methods: Callable[[_Log], None]) -> None:
-        """Call *methods* of each log, the last one first."""
-        try:
-            with ExitStack() as stack:
-                for log in (*self._common, *self._errors):
-                    for method in methods:
-                        stack.callback(method, log)
-        except OSError as error:
-            raise _failed(error) from error
+        """Write the lines of all pages so far, of each log. Raises `StoreError` if one can't be written."""
+        failures = []
+        for log in (*self._common, *self._errors):
+            try:
+                log.write_rows()
+            except OSError as error:
+                failures.append(error)
+        if failures:
+            where = f" to {failures[0].filename}" if failures[0].filename else ""
+            remedy = "free some space, or make their folder writable, and resume the crawl"
+            raise StoreError(f"the logs can't be written{where}: {failures[0].strerror}; {remedy}") from failures[0]
 
 
 def _opened(path: Path | None, setting: str) -> list[_Log]:
@@ -111,15 +92,6 @@ def _opened(path: Path | None, setting: str) -> list[_Log]:
         return [] if path is None else [_Log(path)]
     except OSError as error:
         raise ConfigError(f"{setting}={path}: {error.strerror}; make it writable or name another file") from error
-
-
-def _failed(error: OSError) -> StoreError:
-    where = f" to {error.filename}" if error.filename else ""
-    remedy = "free some space, or make their folder writable, and resume the crawl"
-    return StoreError(f"the logs can't be written{where}: {error.strerror}; {remedy}")
-
-
-UNAVAILABLE = (State.REFUSED, State.FAILED, State.REJECTED)
 
 
 class CrawlStats:

@@ -170,8 +170,8 @@ class CrawlOwner:
             raise CloseSpider(str(Reason.LOST_PAGES))
         if self._crawl.is_budget_exhausted:
             raise CloseSpider(str(Reason.PAGE_BUDGET))
-        if self._crawl.has_unsettled_levels:
-            deferred_from_coro(self._crawl.correct_levels())
+        if self._crawl.leasing.has_unsettled_levels:
+            deferred_from_coro(self._crawl.leasing.correct_levels())
             raise DontCloseSpider
 
 

@@ -147,7 +147,7 @@ class RequestFlow:
         return None
 
     def _next(self) -> Request | None:
-        if not self._crawl.may_lease:
+        if not self._crawl.leasing.may_lease:
             return None
         if self._foreign is not None:
             self._foreign.drop_refused()
@@ -157,12 +157,12 @@ class RequestFlow:
                 return robots
             if (sitemap := self._sitemaps.next_request(now)) is not None:
                 return sitemap
-            following = self._crawl.next(now, self._robots.in_flight)
+            following = self._crawl.leasing.next(now, self._robots.in_flight)
             if following is None:
-                if self._robots.only_rests and self._crawl.waits_for_robots(now):
+                if self._robots.only_rests and self._crawl.leasing.waits_for_robots(now):
                     self._robots.hasten(now)
                 for due_s in (
-                    self._crawl.next_due(now, self._robots.in_flight),
+                    self._crawl.leasing.next_due(now, self._robots.in_flight),
                     self._robots.next_due(now),
                     self._sitemaps.next_due(now),
                 ):
@@ -193,7 +193,7 @@ class RequestFlow:
     def _sent(self, request: Request) -> None:
         lease = request.meta.get(LEASE)
         if lease is not None:
-            self._crawl.record_request(lease)
+            self._crawl.leasing.record_request(lease)
         else:
             self._sitemaps.record_sending(request)
 
@@ -208,7 +208,7 @@ class RequestFlow:
             host = urlsplit(address).hostname or ""
             return None if self._are_verified else certificate_problem(certificate.original, host, time.time())
 
-        self._crawl.certificate_received(address, problem)
+        self._crawl.answers.certificate_received(address, problem)
 
     def add(self, request: Request) -> bool:
         """Queue a *request* that the spider or a middleware yielded; return whether it is new."""
@@ -247,7 +247,7 @@ class AdaptiveScheduler(BaseScheduler):
         self._owner.close(reason)
 
     def has_pending_requests(self) -> bool:
-        return self._flow is not None and self._owner.crawl.has_pending
+        return self._flow is not None and self._owner.crawl.leasing.has_pending
 
     def next_request(self) -> Request | None:
         return None if self._flow is None else self._flow.next()

@@ -181,7 +181,7 @@ class RobotsFiles(SiteFiles):
         )
         heapq.heapify(self._queue)
         for at, _, one in self._queue:
-            self._crawl.robots_waits(one.site_id, *one.failure, max(0.0, at - now))
+            self._crawl.answers.robots_waits(one.site_id, *one.failure, max(0.0, at - now))
 
     def _wait_s(self, attempt: Attempt) -> float:
         return min(self._last_wait_s, UNKNOWN_HOST_WAIT_S if attempt.failure[1] == Reason.HOST_NOT_FOUND else math.inf)
@@ -214,10 +214,10 @@ class RobotsFiles(SiteFiles):
             self._retry(attempt, response.status, None, min(wished_s, MAX_REST_S))
             return
         text = robots_text(response.body) if response.status == 200 else None
-        self._crawl.record_robots(attempt.site_id, response.status, text, None)
+        self._crawl.answers.record_robots(attempt.site_id, response.status, text, None)
 
     def _end(self, attempt: Attempt, status: int, reason: str) -> None:
-        self._crawl.record_robots(attempt.site_id, UNREACHABLE, reason, None)
+        self._crawl.answers.record_robots(attempt.site_id, UNREACHABLE, reason, None)
 
     def _retry(self, attempt: Attempt, status: int, reason: str | None, least_s: float = 0.0) -> None:
         """Request a robots.txt again soon, after a rest, or not any more. After a rest, one attempt must do."""
@@ -226,7 +226,7 @@ class RobotsFiles(SiteFiles):
         if delay_s is not None:
             delay_s = max(delay_s, least_s)
             self._enqueue(attempt._replace(number=attempt.number + 1), delay_s)
-            self._crawl.robots_waits(attempt.site_id, status, reason, delay_s)
+            self._crawl.answers.robots_waits(attempt.site_id, status, reason, delay_s)
             if attempt.number == 1:
                 logger.info(
                     "%s: its robots.txt could not be read (%s); next attempt in %g s", attempt.site, problem, delay_s
@@ -245,7 +245,7 @@ class RobotsFiles(SiteFiles):
                 )
             again = Attempt(attempt.site_id, attempt.site, f"{attempt.site}/robots.txt")
             self._enqueue(again._replace(rests=attempt.rests + 1, failure=(status, reason)), rest_s)
-        self._crawl.record_robots(attempt.site_id, status, reason, rest_s)
+        self._crawl.answers.record_robots(attempt.site_id, status, reason, rest_s)
 
 
 def _is_resting(attempt: Attempt) -> bool:

@@ -98,20 +98,20 @@ class OpenedCrawl:
 
     def lease(self):
         """Return the next lease; fail if there is none."""
-        lease = self.crawl.next(self.now)
+        lease = self.crawl.leasing.next(self.now)
         assert isinstance(lease, Lease)
         return lease
 
     def leases(self):
         """Return everything that may be leased now."""
         found = []
-        while isinstance(lease := self.crawl.next(self.now), Lease):
+        while isinstance(lease := self.crawl.leasing.next(self.now), Lease):
             found.append(lease)
         return found
 
     def robots(self):
         """Return the next site whose robots.txt is needed; fail if there is none."""
-        needed = self.crawl.next(self.now)
+        needed = self.crawl.leasing.next(self.now)
         assert isinstance(needed, RobotsNeeded)
         return needed
 

@@ -151,7 +151,7 @@ def test_lone_worker_is_shown_and_asked_to_pause_and_stop(begun):
     assert one.rows("SELECT leases FROM worker") == [(1,)]
     committed(worker_rows.ask, one.crawl.session.database, 1, worker_rows.PAUSE)
     one.round()
-    assert not one.crawl.may_lease
+    assert not one.crawl.leasing.may_lease
     assert one.stopped == []
     one.end(lease)
     committed(worker_rows.ask, one.crawl.session.database, 1, worker_rows.STOP)

@@ -27,7 +27,7 @@ def write_many(path, name, number, barrier):
         logs.write(PAGE, float(count), is_error=False, reason=f"{name}-{count}{LONG}")
         if count % 3 == 0:
             logs.flush()
-    logs.close()
+    logs.flush()
 
 
 def test_lines_of_several_processes_are_whole(tmp_path):
@@ -53,7 +53,7 @@ def test_headings_are_written_once(tmp_path):
     for _ in range(2):
         logs = CsvLogs(path, None)
         logs.write(PAGE, 0.0, is_error=False)
-        logs.close()
+        logs.flush()
     assert [row[0] for row in rows_of(path)].count(COLUMNS[0]) == 1
     assert len(rows_of(path)) == 3
 
@@ -66,7 +66,7 @@ def test_file_that_was_moved_is_followed_by_a_new_one(tmp_path):
     path.rename(tmp_path / "old.csv")
     for now in (20.0, 30.0):
         logs.write(PAGE, now, is_error=False)
-    logs.close()
+    logs.flush()
     times = [[row[0] for row in rows_of(one)[1:]] for one in (tmp_path / "old.csv", path)]
     assert [[one[17:23] for one in some] for some in times] == [["10.000"], ["20.000", "30.000"]]
 

@@ -23,9 +23,9 @@ def opened(begin):
 
 def lease(crawl):
     """Return the next lease; every robots.txt is missing."""
-    while not hasattr(following := crawl.crawl.next(crawl.now), "url"):
+    while not hasattr(following := crawl.crawl.leasing.next(crawl.now), "url"):
         assert following is not None
-        crawl.crawl.record_robots(following.site_id, 404, None)
+        crawl.crawl.answers.record_robots(following.site_id, 404, None)
     return following
 
 
@@ -94,12 +94,12 @@ def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
 
     again = opened(SiteLimits(SITE), SiteLimits(WWW))
     urls = []
-    while (found := again.crawl.next(again.now)) is not None:
+    while (found := again.crawl.leasing.next(again.now)) is not None:
         if hasattr(found, "url"):
             urls.append(found.url)
             again.end(found)
         else:
-            again.crawl.record_robots(found.site_id, 404, None)
+            again.crawl.answers.record_robots(found.site_id, 404, None)
         again.now += 60.0
     assert urls == [f"{WWW}/"]  # of the new site
     reason = f"other_address {WWW} {SITE}"
@@ -139,17 +139,17 @@ def test_crawl_delay_and_rules_of_each_address_are_obeyed(opened):
     crawl = opened(SiteLimits(SITE, delay_s=0.0, aliases=(WWW,)))
     needed = crawl.robots()
     assert needed.address == SITE
-    crawl.crawl.record_robots(needed.site_id, 200, "User-agent: *\nDisallow: /x/")
+    crawl.crawl.answers.record_robots(needed.site_id, 200, "User-agent: *\nDisallow: /x/")
     read(crawl, crawl.lease(), *(_own(crawl, url) for url in (f"{WWW}/x/", f"{WWW}/y/", f"{SITE}/x/z/")))
     needed = crawl.robots()
     assert needed.address == WWW
-    crawl.crawl.record_robots(needed.site_id, 200, "User-agent: *\nDisallow: /y/\nCrawl-delay: 7")
+    crawl.crawl.answers.record_robots(needed.site_id, 200, "User-agent: *\nDisallow: /y/\nCrawl-delay: 7")
     crawl.now = NOW + 7.0
     assert crawl.lease().url == f"{WWW}/x/"
-    assert crawl.crawl.next(crawl.now) is None
-    assert crawl.crawl.next_due(crawl.now) == pytest.approx(7.0)
+    assert crawl.crawl.leasing.next(crawl.now) is None
+    assert crawl.crawl.leasing.next_due(crawl.now) == pytest.approx(7.0)
     crawl.now = NOW + 14.0
-    assert crawl.crawl.next(crawl.now) is None
+    assert crawl.crawl.leasing.next(crawl.now) is None
     rejected = crawl.rows("SELECT url, reason FROM page WHERE state = 5 ORDER BY url")
     assert rejected == [(url, "robots_disallows") for url in (f"{SITE}/x/z/", f"{WWW}/y/")]
     assert crawl.rows("SELECT robots_text FROM site") == [("User-agent: *\nDisallow: /x/",)]

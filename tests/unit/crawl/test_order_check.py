@@ -43,7 +43,7 @@ def fetched(crawl, most):
     """Read up to *most* pages, until nothing waits; return their paths."""
     paths = []
     while len(paths) < most:
-        lease = crawl.crawl.next(crawl.now)
+        lease = crawl.crawl.leasing.next(crawl.now)
         if lease is None:
             break
         paths.append(lease.url.removeprefix(SITE))
@@ -79,7 +79,7 @@ def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(opened
     crawl = opened(mission=MISSIONS[mission][0], ORDER=order, RULE="roundrobin")
     fetched(crawl, 20)
     if crawl.crawl.session.leaves_levels_too_deep:
-        asyncio.run(crawl.crawl.correct_levels())
+        asyncio.run(crawl.crawl.leasing.correct_levels())
     assert crawl.levels() == LEVELS
 
 

@@ -41,7 +41,7 @@ def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeyp
         link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
         crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
     else:
-        crawl.crawl.record_robots(crawl.robots().site_id, 200, "Sitemap:")
+        crawl.crawl.answers.record_robots(crawl.robots().site_id, 200, "Sitemap:")
     monkeypatch.undo()
     (changes,) = [changes for changes in submitted if changes[DiscoveredSite]]
     assert [row.site for row in changes[DiscoveredSite]] == [OTHER]
@@ -103,8 +103,8 @@ def test_transient_failure_is_retried_after_the_backoff_until_the_attempts_are_u
     for delay_s in (1.0, 2.0):
         crawl.fail(crawl.lease())
         assert crawl.pages()["/"] == (State.WAITING, "timeout")
-        assert crawl.crawl.next(crawl.now) is None
-        assert crawl.crawl.next_due(crawl.now) == delay_s
+        assert crawl.crawl.leasing.next(crawl.now) is None
+        assert crawl.crawl.leasing.next_due(crawl.now) == delay_s
         crawl.now += delay_s
     crawl.fail(crawl.lease())
     assert crawl.pages()["/"] == (State.FAILED, "timeout")
@@ -120,7 +120,7 @@ def test_rest_that_a_host_demands_holds_over_a_kill(opened, resumed_s, due_s):
     crawl.end(crawl.lease(), state=State.REFUSED, status=429, reason="status 429", retry_after_s=60.0)
     crawl.kill()
     again = opened(now=NOW + resumed_s)
-    assert again.crawl.next_due(again.now) == due_s
+    assert again.crawl.leasing.next_due(again.now) == due_s
     again.now += due_s
     assert again.lease().url == f"{SITE}/"
 

@@ -51,7 +51,7 @@ def test_nothing_is_leased_or_stored_after_a_failure(opened):
     crawl.end(crawl.lease(), "/a", "/b")
     lease = crawl.lease()
     crawl.crawl.control.abort(StoreError("the disk is full"))
-    assert (crawl.crawl.has_pending, crawl.crawl.next(NOW)) == (False, None)
+    assert (crawl.crawl.leasing.has_pending, crawl.crawl.leasing.next(NOW)) == (False, None)
     crawl.end(lease)
     assert crawl.pages()["/a"] == (State.WAITING, "")
 
@@ -60,7 +60,7 @@ def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     needed = crawl.robots()
     break_store(crawl)
-    crawl.crawl.record_robots(needed.site_id, 404, None)
+    crawl.crawl.answers.record_robots(needed.site_id, 404, None)
     check_failure(crawl, StoreError, "")
 
 
@@ -90,10 +90,10 @@ def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatc
 @pytest.mark.parametrize(("links", "state"), [(["/a"], "interrupted"), ([], "finished")], ids=["spent", "suffices"])
 def test_nothing_is_pending_when_the_page_budget_is_spent(opened, links, state):
     crawl = opened({"page_budget": 1})
-    assert crawl.crawl.has_pending
+    assert crawl.crawl.leasing.has_pending
     assert not crawl.crawl.is_budget_exhausted
     crawl.end(crawl.lease(), *links)
-    assert not crawl.crawl.has_pending
+    assert not crawl.crawl.leasing.has_pending
     assert crawl.crawl.is_budget_exhausted == bool(links)
     crawl.close()
     assert crawl.states() == [(state, "finished")]
@@ -103,13 +103,13 @@ def test_nothing_is_pending_when_the_page_budget_is_spent(opened, links, state):
 def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy, once):
     crawl = opened({"scope": Scope("all", [SITE]), "revisits": True, "ends_early": once}, ORDER="aopic")
     policy.decides = lambda page: Decision(page, revisit_at=NOW + 3600.0)
-    assert crawl.crawl.has_pending
+    assert crawl.crawl.leasing.has_pending
     crawl.end(crawl.lease())
-    assert crawl.crawl.has_pending is not once
+    assert crawl.crawl.leasing.has_pending is not once
     policy.more = True
-    assert crawl.crawl.has_pending, "the policy does not know yet which pages are left"
+    assert crawl.crawl.leasing.has_pending, "the policy does not know yet which pages are left"
     policy.more = False
-    assert crawl.crawl.has_pending is not once
+    assert crawl.crawl.leasing.has_pending is not once
 
 
 def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_finished(opened):
@@ -141,7 +141,7 @@ def test_crawl_whose_output_fails_is_not_finished_and_writes_it_on_the_next_run(
     assert ("Internal error" in caplog.messages) is is_bug
     assert crawl.states() == [("interrupted", "finished")]
     again = opened()
-    assert not again.crawl.has_pending
+    assert not again.crawl.leasing.has_pending
     again.close(lambda: written.append("again"))
     assert written[2:] == ["again"]
     assert again.states() == [("finished", "finished")]
@@ -197,27 +197,27 @@ def drained(crawl):
 
 def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
     crawl = opened(ORDER="opic", MAX_LEVEL=3)
-    assert not crawl.crawl.has_unsettled_levels
+    assert not crawl.crawl.leasing.has_unsettled_levels
     drained(crawl)
     assert crawl.pages()["/x"] == (State.REJECTED, "too_deep 4 3")
-    assert crawl.crawl.has_unsettled_levels
+    assert crawl.crawl.leasing.has_unsettled_levels
 
     async def twice():
-        await asyncio.gather(crawl.crawl.correct_levels(), crawl.crawl.correct_levels())
+        await asyncio.gather(crawl.crawl.leasing.correct_levels(), crawl.crawl.leasing.correct_levels())
 
     asyncio.run(twice())
     assert crawl.wakes == 1, "once at a time"
-    assert not crawl.crawl.has_unsettled_levels
+    assert not crawl.crawl.leasing.has_unsettled_levels
     lease = crawl.lease()
     assert (lease.url, lease.level) == (f"{SITE}/x", 3)
     crawl.end(lease)
-    assert crawl.crawl.has_unsettled_levels
-    asyncio.run(crawl.crawl.correct_levels())
-    assert not crawl.crawl.has_unsettled_levels
+    assert crawl.crawl.leasing.has_unsettled_levels
+    asyncio.run(crawl.crawl.leasing.correct_levels())
+    assert not crawl.crawl.leasing.has_unsettled_levels
     assert crawl.levels() == {"/": 0, "/a": 1, "/b": 1, "/a1": 2, "/a2": 2, "/x": 3}
     crawl.crawl.frontier.add([Candidate(1, target("/later"))], NOW)
     crawl.end(crawl.lease())
-    assert crawl.crawl.has_unsettled_levels
+    assert crawl.crawl.leasing.has_unsettled_levels
 
 
 def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
@@ -225,16 +225,16 @@ def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
     drained(crawl)
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
         connection.execute("DROP TABLE link")
-    asyncio.run(crawl.crawl.correct_levels())
+    asyncio.run(crawl.crawl.leasing.correct_levels())
     check_failure(crawl, StoreError, "no such table: link")
-    assert not crawl.crawl.has_unsettled_levels
+    assert not crawl.crawl.leasing.has_unsettled_levels
 
 
 def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
     crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
     break_store(crawl)
-    asyncio.run(crawl.crawl.correct_levels())
+    asyncio.run(crawl.crawl.leasing.correct_levels())
     assert (crawl.crawl.control.failure, crawl.stopped, crawl.wakes) == (None, [], 0)
 
 

@@ -43,7 +43,7 @@ def owners(crawl):
 def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
     one, two = opened(), opened()
     assert two.crawl.has_joined
-    assert two.crawl.has_pending  # it stays, although it has nothing to do yet
+    assert two.crawl.leasing.has_pending  # it stays, although it has nothing to do yet
     rounds(two, one, two)
     assert Counter(owners(one)) == {one.crawl.session.row.worker_id: 2, two.crawl.session.row.worker_id: 2}
     urls = [lease.url for crawl in (one, two) for lease in crawl.leases()]
@@ -79,7 +79,7 @@ def test_site_keeps_its_delay_when_it_is_given_up(opened):
     rounds(two, one, two)
     assert two.crawl.session.row.worker_id in owners(one)
     assert two.leases() == []
-    assert two.crawl.next_due(two.now) == pytest.approx(29.0, abs=1.0)  # the clocks of tests stand still
+    assert two.crawl.leasing.next_due(two.now) == pytest.approx(29.0, abs=1.0)  # the clocks of tests stand still
 
 
 def test_site_whose_robots_txt_is_being_fetched_is_not_given_up(opened):
@@ -90,7 +90,7 @@ def test_site_whose_robots_txt_is_being_fetched_is_not_given_up(opened):
     kept = [one.crawl.session.row.worker_id == owner for owner in owners(one)]
     assert kept[needed[0].site_id - 1]
     assert not all(kept)
-    assert isinstance(two.crawl.next(two.now), RobotsNeeded)
+    assert isinstance(two.crawl.leasing.next(two.now), RobotsNeeded)
     gone = next(one for one in needed if not kept[one.site_id - 1])
     assert not one.crawl.robots.begin(gone.site_id)  # that in the queue is not requested any more
 
@@ -150,12 +150,12 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
             end(crawl, lease)
     rounds(one, two)
     elected, other = (one, two) if one.crawl._last.is_elected else (two, one)
-    assert (elected.crawl.has_pending, other.crawl.has_pending) == (True, False)
-    assert not other.crawl.has_unsettled_levels
+    assert (elected.crawl.leasing.has_pending, other.crawl.leasing.has_pending) == (True, False)
+    assert not other.crawl.leasing.has_unsettled_levels
     other.close()
     rounds(elected)
     assert owners(elected) == [elected.crawl.session.row.worker_id] * 2
-    assert (elected.crawl.has_pending, elected.crawl.has_unsettled_levels) == (False, True)
+    assert (elected.crawl.leasing.has_pending, elected.crawl.leasing.has_unsettled_levels) == (False, True)
 
 
 def test_worker_begins_with_the_weights_of_the_crawl_without_their_file(opened, tmp_path):

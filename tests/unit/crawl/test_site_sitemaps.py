@@ -31,7 +31,7 @@ class Reads:
 
     def needs(self, path):
         """Return the next thing to be requested, which is the sitemap at *path*."""
-        needed = self.crawl.next(self.opened.now)
+        needed = self.crawl.leasing.next(self.opened.now)
         assert isinstance(needed, SitemapNeeded)
         assert needed.url.removeprefix(SITE) == path
         return needed
@@ -47,7 +47,7 @@ class Reads:
         self.crawl.sitemaps.record_response(self.needs(path).site_id, status, SitemapContent(problem=reason))
 
     def robots(self, text=NONE, status=200):
-        self.crawl.record_robots(self.opened.robots().site_id, status, text)
+        self.crawl.answers.record_robots(self.opened.robots().site_id, status, text)
 
     def stored(self):
         """Return path, state, reason and number of URLs of the sitemaps, in order."""
@@ -78,9 +78,9 @@ def test_sitemap_in_the_usual_place_is_read_before_the_first_page_and_is_no_page
 def test_nothing_else_of_the_site_is_requested_meanwhile(reads):
     crawl = reads({"sites": [SiteLimits(SITE, parallel=4)]})
     needed = crawl.needs("/sitemap.xml")
-    assert crawl.crawl.next(NOW) is None
-    assert crawl.crawl.has_pending
-    assert not crawl.crawl.waits_for_robots(NOW)
+    assert crawl.crawl.leasing.next(NOW) is None
+    assert crawl.crawl.leasing.has_pending
+    assert not crawl.crawl.leasing.waits_for_robots(NOW)
     crawl.crawl.sitemaps.record_response(needed.site_id, 404, SitemapContent(problem="status 404"))
     crawl.crawl.sitemaps.record_response(needed.site_id, 404, SitemapContent(problem="a second time"))  # is ignored
     assert crawl.opened.lease().url == f"{SITE}/"
@@ -107,7 +107,7 @@ def test_robots_txt_names_sitemaps_and_forbids_some(reads):
 def test_site_whose_robots_txt_can_not_be_read_gets_no_request_for_sitemaps(reads):
     crawl = reads(ROBOTSTXT_OBEY=True)
     crawl.robots("timeout", status=0)
-    assert crawl.crawl.next(NOW) is None
+    assert crawl.crawl.leasing.next(NOW) is None
     assert crawl.stored() == []
 
 
@@ -204,10 +204,10 @@ def test_site_that_moves_has_the_sitemaps_of_its_new_address(reads):
     home = crawl.opened.lease()
     moved = target("/")._replace(url=f"{new}/", normalized=f"{new}/", site=new)
     crawl.opened.end(home, state=State.MOVED, status=301, moved_to=moved._replace(site=SITE))
-    needed = crawl.crawl.next(NOW)
+    needed = crawl.crawl.leasing.next(NOW)
     assert isinstance(needed, RobotsNeeded)
     assert needed.address == new
-    crawl.crawl.record_robots(needed.site_id, 404, None)
+    crawl.crawl.answers.record_robots(needed.site_id, 404, None)
     crawl.reads(f"{new}/sitemap.xml", urlset("/x", f"{SITE}/y", "http://other.test/"))
     assert crawl.opened.lease().url == f"{new}/"
     assert crawl.stored() == [("/sitemap.xml", 2, "redirects", 0, 0, 0), (f"{new}/sitemap.xml", 1, None, 2, 1, 0)]

@@ -72,6 +72,6 @@ def test_page_of_which_links_were_not_read_is_counted_and_said(caplog):
 def test_retried_page_is_an_error_in_the_log(tmp_path):
     crawl_stats, counts = stats(errors=tmp_path / "errors.csv")
     crawl_stats.count_retry(Page(1, URL, 1, State.FAILED, reason="timeout"), 0.0)
-    crawl_stats.logs.close()
+    crawl_stats.logs.flush()
     assert counts == {"pages/retried": 1, "errors/timeout": 1}
     assert "timeout; will be retried" in (tmp_path / "errors.csv").read_text("utf-8")

@@ -170,7 +170,7 @@ def lists(path):
 
 def leased(crawl):
     """Return the next leases; none if 20 attempts, each of which rejects up to 500 URLs, find none."""
-    attempts = (list(islice(iter(lambda: crawl.crawl.next(crawl.now), None), 8)) for _ in range(20))
+    attempts = (list(islice(iter(lambda: crawl.crawl.leasing.next(crawl.now), None), 8)) for _ in range(20))
     return next(filter(None, attempts), [])
 
 

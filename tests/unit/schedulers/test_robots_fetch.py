@@ -36,8 +36,9 @@ class Fetch:
             retries=retries,
             robots_rests=rests,
             clock=lambda: self.now,
-            record_robots=self._known,
-            robots_waits=lambda *waiting: self.waits.append(waiting),
+            answers=SimpleNamespace(
+                record_robots=self._known, robots_waits=lambda *waiting: self.waits.append(waiting)
+            ),
             robots=SimpleNamespace(begin=lambda site_id: True),
         )
         self.robots = RobotsFiles(

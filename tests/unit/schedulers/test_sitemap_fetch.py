@@ -26,7 +26,7 @@ class Fetch:
         self.opened = OpenedCrawl(url, None, mission, **{"RETRY_TIMES": 1, **settings})
         self.crawl = self.opened.crawl
         self.fetch = SitemapFiles(self.crawl)
-        needed = self.crawl.next(NOW)
+        needed = self.crawl.leasing.next(NOW)
         assert isinstance(needed, SitemapNeeded)
         self.fetch.enqueue(*needed)
 
@@ -132,7 +132,7 @@ def test_delay_of_the_site_is_kept(fetch):
     one.opened.now += 5.0
     one.respond()
     assert one.stored() == ("/sitemap.xml", 200, None)
-    assert one.crawl.next(one.opened.now) is None
+    assert one.crawl.leasing.next(one.opened.now) is None
     one.opened.now += 5.0
     assert one.opened.lease().url == f"{SITE}/"
 

@@ -91,7 +91,7 @@ def test_site_that_is_given_up_is_forgotten(begin):
         read(one, one.lease())
     both = {row.id for row in one.crawl.sites.rows}
     assert set(one.crawl.trials._responding) == both
-    one.crawl.homes._moving.update(dict.fromkeys(both, "http://www.test"))
+    one.crawl.starts._moving.update(dict.fromkeys(both, "http://www.test"))
     two = begin(None, mission, **settings)
     for _ in range(2):
         two.round()
@@ -99,7 +99,7 @@ def test_site_that_is_given_up_is_forgotten(begin):
     kept = {row.id for row in one.crawl.sites.rows}
     assert len(kept) == 1
     assert set(policy.closed) == both - kept
-    for part in (one.crawl.trials._responding, one.crawl.homes._moving):
+    for part in (one.crawl.trials._responding, one.crawl.starts._moving):
         assert set(part) == kept
 
 

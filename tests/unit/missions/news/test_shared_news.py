@@ -215,11 +215,11 @@ def test_downloads_of_all_workers_are_counted_in_one_iteration(begun):
 def test_crawl_does_not_end_early_before_all_claimed_sources_are_open(begun):
     one = begun(NEWS_ONCE=1)
     one.read_all()
-    assert not one.crawl.has_pending
+    assert not one.crawl.leasing.has_pending
     with one.crawl.session.database.write() as connection:
         connection.exec_driver_sql(f"UPDATE site SET worker_id = NULL WHERE site = '{B}'")
     one.share().begin()
-    assert one.crawl.has_pending
+    assert one.crawl.leasing.has_pending
 
 
 def test_crawl_that_ends_early_ends_when_no_worker_has_anything_due(begun):
@@ -229,7 +229,7 @@ def test_crawl_that_ends_early_ends_when_no_worker_has_anything_due(begun):
     ((due,),) = first.rows(f"SELECT count(*) FROM poll WHERE due_at > {NOW}")
     assert due >= 3
     rounds(first, second)
-    assert [worker.crawl.has_pending for worker in (first, second)] == [False, False]
+    assert [worker.crawl.leasing.has_pending for worker in (first, second)] == [False, False]
     for worker in (first, second):
         worker.close()
     assert first.states() == [("interrupted", "finished")]

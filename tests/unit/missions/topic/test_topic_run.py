@@ -32,7 +32,7 @@ def begin(run, status=200):
 
 def test_topic_is_determined_by_an_example_and_found_again_by_later_runs(sqlite_url):
     crawl, run = opened(sqlite_url, "unicode")
-    assert crawl.crawl.next(crawl.now) is None, "not ready"
+    assert crawl.crawl.leasing.next(crawl.now) is None, "not ready"
     begin(run)
     crawl.lease()
     crawl.crawl.session.writer.flush()

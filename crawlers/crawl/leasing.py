@@ -1,0 +1,226 @@
+"""Which URL of a running crawl is fetched next, and what a site needs before its pages.
+
+A scheduler asks for leases (`next`) and makes requests of them; a pipeline returns the pages (`page_recording`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlers.crawl.site_sitemaps import SitemapNeeded
+from crawlers.errors import StoreError
+from crawlers.items import Page, State
+from crawlers.store.worker_rows import PAUSE, Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from crawlers.crawl.open_sites import OpenSites
+    from crawlers.crawl.page_recording import PageRecording
+    from crawlers.crawl.robots_policy import RobotsNeeded, RobotsPolicy
+    from crawlers.crawl.run import Run
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_sitemaps import SiteSitemaps
+    from crawlers.crawl.site_traps import SiteTraps
+    from crawlers.crawl.trials import Trials
+    from crawlers.frontier.values import Lease
+
+# One call of `next` rejects at most so many URLs, and takes at most so long for it, so that the caller gets its turn.
+MAX_REJECTED = 500
+MAX_REJECTING_S = 0.1
+
+
+@dataclass(eq=False)
+class Leasing:
+    """At most *most* URLs are in flight.
+
+    A crawl that *ends_after* a time does so when nothing waits but revisits that are due later.
+    """
+
+    session: CrawlSession
+    mission: Run
+    sites: OpenSites
+    robots: RobotsPolicy
+    traps: SiteTraps
+    sitemaps: SiteSitemaps
+    trials: Trials
+    recording: PageRecording
+    most: int
+    ends_after: float | None
+
+    def __post_init__(self) -> None:
+        self._in_hand: Lease | None = None  # whose URL is looked up in the store
+        self._is_looking_up = False
+        self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
+        self._is_settling = self._has_settled = False
+
+    @property
+    def may_lease(self) -> bool:
+        """Whether this worker may request anything: not while somebody asked the workers of the crawl to pause.
+
+        If it could not reach the store for long, others may soon hold its sites.
+        """
+        return self.session.claims.last.control != PAUSE and self.session.worker.is_sure
+
+    def is_idle(self) -> bool:
+        """Return whether this worker has nothing to fetch."""
+        return self._rests or not self.session.frontier.schedule.is_waiting or self._has_only_later_revisits
+
+    @property
+    def _has_only_later_revisits(self) -> bool:
+        """Whether the crawl ends early, and only revisits are left that became due since it began."""
+        if self.ends_after is None or not self.session.claims.are_all_open or self.mission.has_more:
+            return False
+        return self.session.frontier.only_revisits(self.ends_after)
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether anything will be leased sooner or later without a further event, or others work on the crawl."""
+        if self.session.control.failure is not None:
+            return False
+        if self._in_hand is not None:
+            return True
+        if self.session.claims.last.others and not self.session.worker.is_stopping:
+            if self.session.claims.last.is_over:  # then the elected worker goes on alone
+                return self.session.claims.last.is_elected and self.session.leaves_levels_too_deep
+            return not self.session.claims.last.is_budget_exhausted
+        if self._has_only_later_revisits:
+            return False
+        return self.session.frontier.has_pending or not self.session.claims.are_all_open
+
+    def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | SitemapNeeded | None:
+        """Return the URL to fetch next, or what a site needs before its pages; None if nothing may be fetched yet.
+
+        With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
+        the results of earlier choices are known. Raises `StoreError`.
+        """
+        if not self.mission.is_ready or not self.may_lease or self._is_looking_up:
+            return None
+        for site_id in self.trials.admit_waiting(in_flight):
+            self.session.frontier.schedule.resume(site_id, now)
+        for _ in range(MAX_REJECTED):
+            if self.session.control.failure is not None or self._is_full(in_flight):
+                return None
+            leases = [self._in_hand] if self._in_hand is not None else self.session.frontier.lease(now, 1)
+            if not leases:
+                self.session.worker.has_room = True
+                return None
+            (lease,) = leases
+            self._in_hand = None
+            self._has_settled = False
+            if (robots := self.robots.needed(lease)) is not None:
+                self._put_off(lease, now)
+                return robots
+            if self.sitemaps.wait(lease.site_id) and self.robots.allows(lease):
+                if not self.trials.admits(lease.site_id, in_flight):
+                    self._await_trial(lease, now)
+                    continue
+                if (needed := self.sitemaps.take_turn(lease)) is not None:
+                    is_sitemap = isinstance(needed, SitemapNeeded)
+                    self._put_off(lease, now, Wait.SITEMAP if is_sitemap else Wait.ROBOTS)
+                    self._rests = self._rests and not is_sitemap
+                    return needed
+            verdict = self.mission.reason_to_skip(lease) or self.robots.verdict(lease) or self.traps.verdict(lease)
+            if isinstance(verdict, str):
+                self.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=verdict))
+            elif verdict is not None:
+                self._look_up(lease, verdict)
+                if self._is_looking_up:
+                    return None
+                continue
+            elif self.session.spec.is_foreign or self.trials.admits(lease.site_id, in_flight):
+                self.trials.record_request(lease.site_id, lease.id)
+                self._rests = False
+                self.session.worker.leased += 1
+                return lease
+            else:
+                self._await_trial(lease, now)
+            if self.session.clock() - now > MAX_REJECTING_S:
+                break
+        return None
+
+    def _await_trial(self, lease: Lease, now: float) -> None:
+        """Let the site of *lease* wait for room among the sites on trial."""
+        self.session.frontier.release(lease, now)
+        self.session.frontier.schedule.pause(lease.site_id, wait=Wait.TRIAL)
+        self.trials.wait(lease.site_id)
+
+    def _put_off(self, lease: Lease, now: float, wait: Wait = Wait.ROBOTS) -> None:
+        """Let the site of *lease* wait for something that is needed before its pages."""
+        self.session.frontier.release(lease, now)
+        self.session.frontier.schedule.pause(lease.site_id, is_awaited=True, wait=wait)
+
+    def _look_up(self, lease: Lease, query: Callable[[], Callable[[], None]]) -> None:
+        """Keep *lease* until the result of *query* is taken up; no other URL is chosen in the meantime.
+
+        So choices do not depend on how long the look-up takes, nor on whether a killed crawl makes it again.
+        """
+
+        def take_up(found: Future[Callable[[], None]]) -> None:
+            self._is_looking_up = False
+            if self.session.control.failure is not None or self.session.writer.is_closed:
+                return
+            try:
+                found.result()()
+            except Exception as error:
+                self.session.control.abort_for("a look-up failed", error)
+            self.session.control.resume()
+
+        self._in_hand, self._is_looking_up = lease, True
+        self.session.reader.call(query, take_up)
+
+    def next_due(self, now: float, in_flight: int = 0) -> float | None:
+        """Return the seconds until `next` may return something; None if it will not without a further event."""
+        if not self.mission.is_ready or not self.may_lease or self._is_looking_up or self._is_full(in_flight):
+            return None
+        return self.session.frontier.next_due(now) if self._in_hand is None else 0.0
+
+    def waits_for_robots(self, now: float) -> bool:
+        """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
+        if not self.mission.is_ready or self.session.frontier.leases or self.sitemaps.in_flight:
+            return False
+        if self.mission.is_queueing:
+            self._rests = False
+        elif self.ends_after is not None and self.session.frontier.only_revisits(self.ends_after, with_paused=False):
+            self._rests = True
+        else:
+            self._rests = self.session.frontier.next_due(now) is None
+        return self._rests and self.session.claims.last.idle == self.session.claims.last.others
+
+    def _is_full(self, in_flight: int) -> bool:
+        requests = self.session.frontier.leases - (self._in_hand is not None) + self.sitemaps.in_flight + in_flight
+        return not self.session.spec.is_foreign and requests >= self.most
+
+    def record_request(self, lease: Lease) -> None:
+        """Note that the request for *lease* is sent now: the delay of its host counts from then, not from the lease.
+
+        A busy process, or one that has yet to connect, sends it late. The lease of a copied request has ended.
+        """
+        if self.session.frontier.leased(lease.id) is lease:
+            self.session.frontier.site(lease.site_id).gate.record_request(self.session.clock())
+
+    # Levels -----------------------------------------------------------------------------------------
+
+    @property
+    def has_unsettled_levels(self) -> bool:
+        """Whether nothing waits any more, and levels may have to be corrected: see `correct_levels`."""
+        is_open = self.session.claims.last.others or self.session.frontier.schedule.is_waiting or self._has_settled
+        return not is_open and self.session.control.failure is None and self.session.leaves_levels_too_deep
+
+    async def correct_levels(self) -> None:
+        """Correct the levels that the order left too deep; URLs may wait again after that."""
+        if self._is_settling:
+            return
+        self._is_settling = True
+        try:
+            await self.session.correct_levels(self.sites.rows)
+        except Exception as error:
+            if not (isinstance(error, StoreError) and self.session.writer.is_closed):  # else the crawl was closed
+                self.session.control.abort_for("the levels can't be corrected", error)
+        else:
+            self._has_settled = not self.session.frontier.schedule.is_waiting
+            self.session.control.resume()
+        finally:
+            self._is_settling = False
