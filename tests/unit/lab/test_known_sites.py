@@ -53,9 +53,9 @@ def test_pages_have_their_redirects_repeated_downloads_and_rewarded_keys(databas
     links = [(ExternalLink(url, page_key(url), "http://x.test", "", "", "", "", "a"), 1) for url in urls]
     changes = ChangeSet()
     read = Page(pages["/news/"], f"{A}/news/", 200, State.DONE, external=links)
-    add_page_rows(changes, read, attempts=2, fetched_at=0.0, now=0.0, moved_to=None)
+    add_page_rows(changes, read, {}, attempts=2, fetched_at=0.0, now=0.0, moved_to=None)
     moved = Page(pages["/old"], f"{A}/old", 301, State.MOVED)
-    add_page_rows(changes, moved, attempts=1, fetched_at=0.0, now=0.0, moved_to=pages["/news/"])
+    add_page_rows(changes, moved, {}, attempts=1, fetched_at=0.0, now=0.0, moved_to=pages["/news/"])
     site_id = database.scalar(text(f"SELECT id FROM site WHERE site = '{A}'"))
     changes.add(PullRow(site_id, pages["/news/"], 0.0, 2.0))
     write_changes_of(database, changes)
