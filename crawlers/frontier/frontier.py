@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from crawlers.errors import FrontierError
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
-from crawlers.frontier.site_queue import MIN_QUEUE, HeapQueue, SiteQueue
+from crawlers.frontier.site_queue import MIN_QUEUE, PageQueue, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.frontier.values import NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.budget import PullBudget
     from crawlers.frontier.scoring import Scoring
-    from crawlers.frontier.site_queue import PageQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.value_queue import LinkLearning
     from crawlers.frontier.values import (
@@ -232,8 +231,8 @@ class Frontier:
 
             return ValueQueue(site_id, number, self._learning, *stored)
         if self.scoring is not None:
-            return HeapQueue(site_id, number, *stored, self.scoring.scores, self.scoring.rewrite)
-        return HeapQueue(site_id, number, *stored)
+            return PageQueue(site_id, number, *stored, self.scoring.scores, self.scoring.rewrite)
+        return PageQueue(site_id, number, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule, and to an order that learns, in order.

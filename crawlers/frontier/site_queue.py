@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from crawlers.frontier.politeness import HostGate
 from crawlers.frontier.url_cache import UrlCache
@@ -24,25 +24,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.value_queue import ValueQueue
     from crawlers.frontier.values import Counts, QueueEntry
     from crawlers.ranking.page_orders import Shares
     from crawlers.ranking.page_scores import PageScores
     from crawlers.store.sites.site_rows import SiteRow
 
-    PageQueue: TypeAlias = "HeapQueue | ValueQueue"
-    MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
+    MakeQueue = Callable[[int, int, tuple[float, int]], "PageQueue"]
 
 
 LOADED = 50  # entries read from the store at a time when that of the best page is not in memory
 
 
-class HeapQueue:
-    """The next URLs of the queue with a *number* of a site. *held* contains the pages that are leased or rest.
+class PageQueue:
+    """The next URLs of the queue with a *number* of a site, in a heap unless a subclass finds the first one otherwise.
 
-    Without *scores* a page has the priority of its entry. Everything up to the *spill_limit*, a (priority, page), is in
-    the heap; everything behind it is in the *store* only, by the score that *write* wrote last. For a page whose score
-    rose over the spill limit, the heap contains only the number; its entry is read when the page is popped.
+    *held* contains the pages that are leased or rest. Without *scores* a page has the priority of its entry. Everything
+    up to the *spill_limit*, a (priority, page), is in the heap; everything behind it is in the *store* only, by the
+    score that *write* wrote last. For a page whose score rose over the spill limit, the heap contains only the number;
+    its entry is read when the page is popped.
     """
 
     __slots__ = ("_entries", "_heap", "_held", "_number", "_scores", "_site_id", "_spill_limit", "_store", "_write")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlers.frontier.site_queue import PageQueue
 from crawlers.frontier.values import ALL
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
@@ -108,7 +109,7 @@ ENTRIES_SHARE = 0.1  # of the URLs, the best ones, whose entries are in memory, 
 LOADED = 20  # entries read from the store at a time when that of the first page is not in memory
 
 
-class ValueQueue:
+class ValueQueue(PageQueue):
     """URLs of a site in memory with their features; the rest in the *store*. *held* has those that are leased or rest.
 
     Of the URLs, as many as *learning* says are compared by their values: those with the greatest scores, if the order
@@ -126,16 +127,10 @@ class ValueQueue:
         held: Collection[int],
         spill_limit: tuple[float, int] = ALL,
     ) -> None:
-        self._site_id = site_id
-        self._number = number
+        super().__init__(site_id, number, store, held, spill_limit, learning.scores)
         self._learning = learning
-        self._scores = learning.scores
-        self._store = store
-        self._held = held
-        self._spill_limit = spill_limit
         self._links = LinkTable()
         self._homes: list[int] = []
-        self._entries: dict[int, QueueEntry] = {}
         self._raised: set[int] = set()  # pages that rose over the spill limit; their features are in the store
         self._popped: set[int] = set()  # pages that are held, or ended a moment ago: the store may call them waiting
         # The first URL, as long as nothing is queued or learnt: what that depends on, and minus its value and its id.
@@ -144,11 +139,6 @@ class ValueQueue:
     def __len__(self) -> int:
         """Return the number of URLs in memory."""
         return len(self._links) + len(self._homes)
-
-    @property
-    def has_more(self) -> bool:
-        """Whether the store may hold waiting URLs that are not in memory."""
-        return self._spill_limit is not ALL
 
     @property
     def is_empty(self) -> bool:
@@ -218,7 +208,7 @@ class ValueQueue:
             self._raised.add(entry.id)
         else:
             self._add(entry, features)
-            self._trim()
+            self._bound()
 
     def raise_page(self, page_id: int, most: int) -> bool:
         """Note that the score of a waiting page grew; return False: its value has to be computed, see `first`."""
@@ -235,7 +225,7 @@ class ValueQueue:
         self._learning.load_features(raised)
         for entry in entries:
             self._add(entry, self._learning.features.pop(entry.id, None))
-        self._trim()
+        self._bound()
 
     def _add(self, entry: QueueEntry, features: Features | None) -> None:
         self._first = None
@@ -246,7 +236,7 @@ class ValueQueue:
         else:
             self._links.add(entry.id, NO_FEATURES if features is None else features)
 
-    def _trim(self) -> None:
+    def _bound(self) -> None:
         """Keep what is in memory within its bounds, and leave the URLs behind these to the store."""
         compared = self._learning.compared
         if len(self._links) > 2 * compared:
@@ -279,10 +269,7 @@ class ValueQueue:
 
     def refill(self, limit: int) -> None:
         """Read the next *limit* URLs from the store; everything pushed must have been committed to it."""
-        if self._scores is None:
-            entries = self._store.waiting(self._site_id, self._spill_limit, limit)
-        else:
-            entries = self._store.best(self._scores.table, self._site_id, self._number, self._spill_limit, limit)
+        entries = self._read(self._spill_limit, limit)
         self._learning.load_features({entry.id for entry in entries} - self._popped)
         self._append(entries, limit)
 
@@ -298,7 +285,7 @@ class ValueQueue:
         for entry in entries:
             if not (entry.id in self._held or entry.id in self._popped or entry.id in self._homes):
                 self._add(entry, self._learning.features.pop(entry.id, None))
-        self._trim()
+        self._bound()
 
     def pop(self) -> QueueEntry:
         """Remove and return the `first`."""
