@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier import Frontier
-    from crawlers.frontier.values import SiteStart
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.addresses import AddressGuard
 
@@ -73,55 +72,47 @@ class HeldSites:
         self.ahead_s = 0.0  # of our clock to that of the server, by which the times of requests are stored
 
     def begin(self, rows: Sequence[SiteRow], now: float) -> None:
-        """Open the sites with which this worker begins, and report the pulls until now. Raises `StoreError`."""
-        session = self.session
-        for some in self._batches(rows):
-            stored = [row.id for row in some if not row.is_new]
-            starts = dict(zip(stored, session.frontier.load_sites(stored), strict=True)) if stored else {}
-            for row in some:
-                self._open_site(row, now, starts.get(row.id))
-            self.addresses.recall(self._networks(some))
-        for row in rows:
-            session.adopt_links(row, now)
-        session.recall_pulls()
-        for some in self._batches(rows):
-            self.mission.load_sites(some)(now)
-            self.sitemaps.load(some)()
+        """Report the pulls until now, and open the sites with which this worker begins. Raises `StoreError`."""
+        self.session.recall_pulls()
+        for some in batches_of_sources(self.session.frontier, [[row] for row in rows], URLS_AT_ONCE):
+            self._load([row for its in some for row in its])(now)
         self.starts.add_for(rows, now)
-
-    def _batches(self, rows: Sequence[SiteRow]) -> Iterator[list[SiteRow]]:
-        for sources in batches_of_sources(self.session.frontier, [[row] for row in rows], URLS_AT_ONCE):
-            yield [row for its in sources for row in its]
-
-    def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
-        self.sites.open(row, now, start)
-        self.robots.recall(row, now)
 
     def load(self, sources: Sequence[list[SiteRow]]) -> tuple[list[list[SiteRow]], Callable[[], None]]:
         """Read the first of *sources*; return them, and the function that opens their sites.
 
         May be called in any thread.
         """
-        frontier = self.session.frontier
-        some = next(batches_of_sources(frontier, sources, CLAIMED_URLS_AT_ONCE))
+        some = next(batches_of_sources(self.session.frontier, sources, CLAIMED_URLS_AT_ONCE))
         rows = [row for its in some for row in its]
-        starts = frontier.load_sites([row.id for row in rows])
-        open_mission, open_sitemaps = self.mission.load_sites(rows), self.sitemaps.load(rows)
-        networks = self._networks(rows)
+        open_all = self._load(rows)
 
         def take_up() -> None:
             now = self.session.clock()
-            for row, start in zip(rows, starts, strict=True):
-                self._open_site(row, now, start)
+            open_all(now)
+            self.starts.add_for(rows, now)
+            self.session.control.resume()
+
+        return some, take_up
+
+    def _load(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        """Read what is stored of sites; return the function of the time that opens them."""
+        stored = [row.id for row in rows if not row.is_new]
+        starts = dict(zip(stored, self.session.frontier.load_sites(stored), strict=True)) if stored else {}
+        open_mission, open_sitemaps = self.mission.load_sites(rows), self.sitemaps.load(rows)
+        networks = self._networks(rows)
+
+        def open_all(now: float) -> None:
+            for row in rows:
+                self.sites.open(row, now, starts.get(row.id))
+                self.robots.recall(row, now)
             for row in rows:
                 self.session.adopt_links(row, now)
             self.addresses.recall(networks)
             open_mission(now)
             open_sitemaps()
-            self.starts.add_for(rows, now)
-            self.session.control.resume()
 
-        return some, take_up
+        return open_all
 
     def _networks(self, rows: Sequence[SiteRow]) -> dict[str, frozenset[str]]:
         hosts = self.addresses.seeds.intersection(host_of(address) for row in rows for address in row.addresses)
