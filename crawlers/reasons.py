@@ -139,7 +139,6 @@ class Reason(StrEnum):
     TOOK_TOO_LONG = "took_too_long", "took longer than %(seconds)s s"
     KILLED_ITS_PROCESS = "killed_its_process", "killed its process"
     NO_MEMORY = "no_memory", "needs too much memory"
-    SAME_BYTES = "same_bytes", "same bytes as document %(document)s"
     SAME_URL = "same_url", "same URL as document %(document)s"
     SAME_CANONICAL = "same_canonical", "same canonical URL as document %(document)s"
     SAME_TEXT = "same_text", "same text as document %(document)s"

@@ -18,6 +18,7 @@ import re
 import time
 import uuid
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -218,7 +219,7 @@ def labelled(schema: str, articles: int, others: int, noise: float, rng: random.
 
 def learnt(labels: dict[str, bool]) -> list[UrlRule]:
     """The rules of these labels, learnt as a crawl does."""
-    learner = RuleLearner("example.org", UrlPrior(shipped_weights(OF_URLS)).base)
+    learner = RuleLearner("example.org", partial(UrlPrior(shipped_weights(OF_URLS)).probability, ""))
     for target, is_article in labels.items():
         learner.label(f"https://example.org{target}", is_article)
     return learn_rules(learner.task(), 0.0)

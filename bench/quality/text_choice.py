@@ -95,7 +95,7 @@ def examples(folders: Sequence[Path], set_aside: bool) -> Iterator[Example]:
                 [" ".join(one.split()) for one in wanted],
                 [" ".join(one.split()) for one in unwanted],
                 blocks,
-                features(blocks, extracted, declared.text, description),
+                features(blocks, extracted, description),
                 np.array(labels(blocks, truth) if truth else known_labels(blocks, wanted, unwanted)),
                 np.array([len(tokens(block.text)) for block in blocks], float),
                 extracted,

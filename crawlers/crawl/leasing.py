@@ -181,7 +181,7 @@ class Leasing:
         """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
         if not self.mission.is_ready or self.session.frontier.leases or self.sitemaps.in_flight:
             return False
-        if self.mission.is_queueing:
+        if self.mission.has_more:
             self._rests = False
         elif self.ends_after is not None and self.session.frontier.only_revisits(self.ends_after, with_paused=False):
             self._rests = True

@@ -44,12 +44,7 @@ class Run:
 
     @property
     def has_more(self) -> bool:
-        """Whether the mission may still queue pages: the crawl is not over although none waits."""
-        return False
-
-    @property
-    def is_queueing(self) -> bool:
-        """Whether the mission may queue pages before any that waits now is fetched."""
+        """Whether the mission may still queue pages before any that waits is fetched: the crawl is not over."""
         return False
 
     async def close(self) -> None:

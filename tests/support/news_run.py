@@ -23,7 +23,6 @@ from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.missions.news.stored.iterations import Iterations
 from crawlers.missions.news.stored.stored_sources import list_feeds
-from crawlers.missions.news.urls.rejudging import Rejudging
 from crawlers.missions.news.urls.requeue import Requeue
 from crawlers.missions.news.urls.rule_learner import HAND, UrlRule
 from crawlers.missions.news.urls.stored_rules import replace_rules
@@ -94,8 +93,7 @@ class Crawl:
         prior = UrlPrior(shipped_weights(OF_URLS)) if learns else None
         classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
-        rejudging = Rejudging(classifier, self.frontier, database, self.commits, explore=0.05)
-        requeue = Requeue(classifier, self.frontier, rejudging, self.commits)
+        requeue = Requeue(classifier, self.frontier, self.commits)
         keys = DocumentKeys(database, self.writer)
         duplicates = Duplicates(database, keys, self.writer)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)

@@ -19,7 +19,6 @@ class Policy(Run):
     def __init__(self):
         self.ready = True
         self.more = False
-        self.queueing = False
         self.skipped = set()
         self.refused = set()
         self.decides = Decision
@@ -31,10 +30,6 @@ class Policy(Run):
     @property
     def has_more(self):
         return self.more
-
-    @property
-    def is_queueing(self):
-        return self.queueing
 
     def reason_against(self, target):
         return "extension x" if target.url in self.refused else None

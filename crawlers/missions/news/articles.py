@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import BadUrl
 from crawlers.missions.news.dedup.document_fingerprints import domain_of, url_key128
-from crawlers.missions.news.news_items import CHANGED, DUPLICATE, NEW, CopyReason, news_of
+from crawlers.missions.news.news_items import CHANGED, DUPLICATE, NEW, news_of
 from crawlers.missions.news.stored.documents import add_document, earliest_announcement, stored_document
 from crawlers.missions.news.urls.url_tokens import look_alike, target_of_url
 from crawlers.reasons import Reason
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from crawlers.missions.news.stored.news_tables import DocumentRow
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.store.database import Database
-    from crawlers.store.reader_threads import InThread
     from crawlers.store.writing.change_set import ChangeSet
 
 
@@ -114,21 +113,12 @@ class ArticlePolicy:
             self._snapshot = self._duplicates.snapshot
             self._holders.clear()
 
-    async def copy_of(self, page: Page, in_thread: InThread) -> CopyReason | None:
-        """Return the document that was made of the same bytes as *page*, so that no article need be extracted."""
-        query = self._duplicates.query_of_bytes(page.url, page.content_hash)
-        stored = await in_thread(partial(self._duplicates.look_up, query))
-        copy = self._duplicates.same_bytes(page.id, page.url, page.content_hash, stored)
-        if copy is None:
-            return None
-        return CopyReason(copy.reason.of(copy.page_id), self._is_alternate_url(page, copy.url))
-
     def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
         """Return the query for `judge`; None if the page has no article."""
         news = news_of(page)
         if news is None or news.fingerprint is None:
             return None
-        query = self._duplicates.query(lease.id, news.fingerprint, page.content_hash)
+        query = self._duplicates.query(lease.id, news.fingerprint)
         is_undated = news.article is not None and news.article.published_at is None
 
         def read() -> StoredArticle:
@@ -157,7 +147,7 @@ class ArticlePolicy:
         if stored is None:
             stored = read() if (read := self.look_up(lease, page)) is not None else None
         copies, previous, announced_at = stored or (None, None, None)
-        copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash, copies)
+        copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, copies)
         if copy is not None:
             is_other = self._is_alternate_url(page, copy.url)
             return replace(

@@ -62,13 +62,6 @@ class DocumentFingerprint(NamedTuple):
         return "".join(f"{half & _HALF:016x}" for half in self.text)
 
 
-class CopyReason(NamedTuple):
-    """Why an article is a copy of a stored document."""
-
-    reason: str
-    is_alternate_url: bool  # the page is another URL of the site for the same document
-
-
 class Announced(NamedTuple):
     """An article that a feed announces."""
 

@@ -31,7 +31,6 @@ from crawlers.missions.news.stored.iterations import Iterations
 from crawlers.missions.news.stored.stored_polls import removed_feeds
 from crawlers.missions.news.stored.stored_sources import save_sources, stored_sources
 from crawlers.missions.news.urls import stored_rules
-from crawlers.missions.news.urls.rejudging import Rejudging
 from crawlers.missions.news.urls.requeue import Requeue
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, MANUAL_RULES, NO_RULES, UrlClassifier
 from crawlers.missions.news.urls.url_prior import UrlPrior
@@ -153,7 +152,7 @@ def open_news(sources: Sequence[Source], options: NewsOptions, pool: ExtractionP
     parts = NewsParts(
         frontier,
         classifier,
-        Requeue(classifier, frontier, Rejudging(classifier, frontier, database, writer, options.explore_share), writer),
+        Requeue(classifier, frontier, writer),
         polls,
         feeds,
         Announcements(database, crawl_id, writer, frontier, polls),
@@ -177,7 +176,6 @@ def open_news(sources: Sequence[Source], options: NewsOptions, pool: ExtractionP
             classifier,
             stored_rules.content_rules(database),
             pool,
-            partial(articles.copy_of, in_thread=session.reader.run),
             session.reader.run,
         ),
         recheck_s=options.recheck_s,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawlers.missions.news.feeds.announcements import StoredItems
     from crawlers.missions.news.news_sites import NewsParts, NewsSites
     from crawlers.missions.news.stored.iterations import Iterations
-    from crawlers.missions.news.urls.requeue import LookUpResult
+    from crawlers.missions.news.urls.requeue import PageBatch
     from crawlers.pages.response import WebResponse
     from crawlers.store.reader_threads import InThread
     from crawlers.store.sites.site_rows import SiteRow
@@ -45,7 +45,7 @@ MAX_SITEMAPS = 20  # sitemaps of an index that are read before articles; the oth
 MAX_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
 LATE = QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)  # the slot of these
 SHARE_S = 10.0  # between two looks at the number of polls of all workers
-STEPS = 10  # of judging pages again in a second in which nothing is in flight
+STEPS = 10  # of queueing pages anew in a second in which nothing is in flight
 
 
 class NewsRun(Run):
@@ -103,18 +103,14 @@ class NewsRun(Run):
             self._share_at = now + SHARE_S
             polls = await self._in_thread(self._sites.count_polls)
             self._polls.plan.set_share(min(1.0, max(1, len(self._polls)) / max(1, polls)))
-        await self._judge_again(now)
+        await self._requeue_idle(now)
 
     @property
     def has_more(self) -> bool:
         return self._requeue.has_more or self._learning.has_more
 
-    @property
-    def is_queueing(self) -> bool:
-        return self._requeue.is_queueing or self._learning.has_more
-
-    async def _judge_again(self, now: float) -> None:
-        """Requeue and judge pages while none is in flight whose end would do that."""
+    async def _requeue_idle(self, now: float) -> None:
+        """Requeue pages while none is in flight whose end would do that."""
         if not self._frontier.leases:
             await self._learning.run()
         for _ in range(STEPS):
@@ -127,7 +123,7 @@ class NewsRun(Run):
                 finally:
                     self._requeue.keep(found)
             changes = ChangeSet()
-            self._requeue.step(None, changes, now)
+            self._requeue.step(changes, now)
             self._frontier.submit(changes, now)
             await sleep(0)  # others may run
 
@@ -212,7 +208,7 @@ class NewsRun(Run):
         if read_article is None and read_items is None and links is None and read_pages is None:
             return
 
-        def read() -> tuple[_Stored, list[int | None], LookUpResult | None]:
+        def read() -> tuple[_Stored, list[int | None], PageBatch | None]:
             stored = _Stored(read_article and read_article(), read_items and read_items())
             return stored, links.read() if links is not None else [], read_pages and read_pages()
 
@@ -234,13 +230,13 @@ class NewsRun(Run):
             self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
             return Decision(page, changes=changes)  # the frontier requests that variant instead
         self._requeue.add_site(lease.site_id, site_of(lease.url))
-        self._requeue.step(lease.site_id, changes, now)
+        self._requeue.step(changes, now)
         news = news_of(page) or News(self.kind(lease))
         announced = self._announced_by(lease, page)
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
         new = self._announcements.new_of(announced, items)
         is_read = page.state is State.DONE and not page.is_unchanged
-        odds, articles = None, None
+        odds = None
         has_links = is_read or self._is_inaccessible_home(
             lease, page
         )  # the feeds of such a home page may be accessible
@@ -257,17 +253,13 @@ class NewsRun(Run):
             self._announcements.was_read(lease.key)
         with self._requeue.repeating_changes(changes):
             found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
-        if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
-            site, articles = site_of(page.url), found.fits
-            if self.classifier.record_listing(site, page.url, articles):
-                self._requeue.changed(rule_domain(site), changes)
         if odds is not None:
-            changes.add(PageLabelRow(lease.id, lease.site_id, odds, now, articles))
+            changes.add(PageLabelRow(lease.id, lease.site_id, odds, now))
         page, slots = replace(page, facts=news), found.slots
         is_poll, revisit_at = False, None
         if has_moved := self._visits.has_moved(lease, page):
             slots = self._visits.follow_redirect(lease, page, news, changes, now)
-        elif is_read and self._visits.must_be_read_again(lease, page, news):
+        elif is_read and self._visits.must_be_read_again(lease, news):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
         else:

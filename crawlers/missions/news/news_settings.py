@@ -21,7 +21,6 @@ class NewsOptions:
     """The options of a news crawl; docs/reference/settings.md explains each by the name of its setting."""
 
     rules: str  # NEWS_RULES: learnt, manual or none
-    explore_share: float  # EXPLORE_SHARE
     fit_factor: float
     else_factor: float  # FIT_ELSE_FACTOR
     poll_limits: PollLimits
@@ -37,7 +36,6 @@ def news_options(settings: SettingValues) -> NewsOptions:
         rules=registry_entry(
             {name: name for name in (LEARNT_RULES, MANUAL_RULES, NO_RULES)}, "NEWS_RULES", settings.get("NEWS_RULES")
         ),
-        explore_share=settings.getfloat("EXPLORE_SHARE"),
         fit_factor=settings.getfloat("FIT_FACTOR"),
         else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
         poll_limits=PollLimits(

@@ -99,9 +99,9 @@ def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened
     crawl.now += 9.0
     crawl.end(crawl.lease())
     assert crawl.crawl.leasing.waits_for_robots(crawl.now)
-    policy.queueing = True
+    policy.more = True
     assert not crawl.crawl.leasing.waits_for_robots(crawl.now), "the policy queues pages"
-    policy.queueing, policy.ready = False, False
+    policy.more, policy.ready = False, False
     assert not crawl.crawl.leasing.waits_for_robots(crawl.now), "the policy waits for something else"
 
 

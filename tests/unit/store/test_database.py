@@ -16,7 +16,7 @@ from tests.support.stored_rows import execute
 pytestmark = pytest.mark.both_stores
 
 # The definitions of all tables, indexes and triggers. If this has to change, raise SCHEMA_VERSION, too.
-DEFINITIONS = (8, "bccd63053502ee80")
+DEFINITIONS = (9, "bad9f78efc12f47c")
 
 
 @pytest.mark.parametrize(

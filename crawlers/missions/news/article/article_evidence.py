@@ -21,7 +21,6 @@ IN_FEED = 3.0  # the page is in RSS, Atom, JSON Feed or a news sitemap
 DATED = 1.5  # the page has a date of publication
 DENSE = 0.6  # a page with a larger share of its text in links is a list
 ALTERNATE_URL = -3.0  # instead of all evidence, if the same content was found before at another URL of the site
-WEAK = 0.3  # weight of the label of a page without evidence
 MIN_PREFIXES = 5  # a URL with which at least this many other URLs begin is a directory
 
 
@@ -68,33 +67,18 @@ class StoredLabel(NamedTuple):
     site: str
     url: str
     odds: float  # that it is an article, see `log_odds`
-    articles: int | None = None  # new ones that it shows; None if its URL is that of an article
     labelled_at: float | None = None  # None: by an earlier version
 
 
-class Label(NamedTuple):
-    """What a page says about its URL; *weight* in (0, 1]: a weak label is often wrong."""
+def label(odds: float) -> bool | None:
+    """Return whether a page with these *odds*, from `log_odds`, is an article; None if they are uncertain.
 
-    is_article: bool
-    weight: float = 1.0
-
-
-def label(odds: float) -> Label | None:
-    """Return the label of a page with these *odds*, from `log_odds`; None if they are uncertain.
-
-    A single og:type is not enough for an article, whereas a high link density is enough against one. A page without any
-    evidence is probably another page: of the articles, those with neither markup nor a date look like it.
+    A single og:type is not enough for an article, whereas a high link density is enough against one.
 
     >>> label(3.0), label(2.0), label(-2.0)
-    (Label(is_article=True, weight=1.0), None, Label(is_article=False, weight=1.0))
-    >>> label(0.0)
-    Label(is_article=False, weight=0.3)
+    (True, None, False)
     """
-    if odds > SURE:
-        return Label(is_article=True)
-    if odds <= 0.0:
-        return Label(is_article=False, weight=1.0 if odds <= -SURE else WEAK)
-    return None
+    return True if odds > SURE else False if odds <= -SURE else None
 
 
 def is_list(odds: float) -> bool:

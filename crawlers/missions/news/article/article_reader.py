@@ -244,7 +244,7 @@ class _Page:
             return self._rule.text, "rule"
         extracted = extracted_text(self._tree, self._url)
         description = self._first("description")
-        blocks = article_blocks(text_blocks(self._tree), extracted, self._json.text, description)
+        blocks = article_blocks(text_blocks(self._tree), extracted, description)
         title = self._title.casefold()  # which is a part of its own
         seen = "\n".join(block.text for block in blocks if block.text.casefold() != title) or extracted
         hidden = hidden_text(self._json.text, seen)

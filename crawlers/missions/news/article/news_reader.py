@@ -13,7 +13,7 @@ from crawlers.items import ExternalLink, Page, State, Target
 from crawlers.missions.news.article.article_evidence import DATED, IN_FEED, SURE, evidence, is_list, log_odds
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.feeds.feed_registry import feeds_of
-from crawlers.missions.news.news_items import DUPLICATE, FEED, SITEMAP, Announced, CopyReason, News, news_of
+from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News, news_of
 from crawlers.pages.response import page_of
 from crawlers.reasons import Reason
 from crawlers.sites.feed_reader import looks_like_feed, read_feed
@@ -41,9 +41,7 @@ _NOT_AN_ANNOUNCER = {FEED: Reason.NOT_A_FEED, SITEMAP: Reason.NOT_A_SITEMAP}
 class NewsReader:
     """Reads responses with the *reader*, and analyses pages.
 
-    *content_rules* are the selectors of domains, see `content_rules`. *copy_of* returns the document that
-    was made of the same bytes as a page, if there is one; then no article is extracted. *in_thread* calls a function in
-    another thread.
+    *content_rules* are the selectors of domains. *in_thread* calls a function in another thread.
     """
 
     def __init__(
@@ -52,14 +50,12 @@ class NewsReader:
         classifier: UrlClassifier,
         content_rules: Mapping[str, Mapping[str, str]],
         pool: ExtractionPool,
-        copy_of: Callable[[Page], Awaitable[CopyReason | None]],
         in_thread: Callable[[Callable[[], Page]], Awaitable[Page]],
     ) -> None:
         self._in_thread = in_thread
         self._classifier = classifier
         self._content_rules = content_rules
         self.pool = pool
-        self._copy_of = copy_of
         self._reader = replace(reader, analysis=self.analysis)
 
     async def read(
@@ -110,9 +106,6 @@ class NewsReader:
             return replace(news, reason=Reason.LIST_OF_LINKS) if fits else news
         if not fits and news.odds + support < PROMISING:
             return news
-        copy = await self._copy_of(page)
-        if copy is not None:
-            return replace(news, outcome=DUPLICATE, reason=copy.reason, is_alternate_url=copy.is_alternate_url)
         return await self._article(news, response, site, support, now)
 
     def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:

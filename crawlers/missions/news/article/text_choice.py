@@ -1,8 +1,8 @@
 """Chooses the blocks of text on a page that are its article.
 
 A logistic model gives each block the probability that it belongs to the article. Its features are the place and the
-look of the block, and whether an extractor and the structured data of the page agree that it belongs to it. The blocks
-with the greatest expected F1 are chosen. The weights (`text_weights.json`) are made by `bench.quality.text_choice`.
+look of the block, and whether an extractor found it. The blocks with the greatest expected F1
+are chosen. The weights (`text_weights.json`) are made by `bench.quality.text_choice`.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ _COMMAS = re.compile("[,，、،]")
 _MAX_BONUS = 3.0  # points of a block for its length, one for 100 characters
 _SMALL, _MEDIUM, _LONG = 60, 120, 80  # characters
 _MIN_VOTED = 100  # characters of the article nearby
-_MIN_DECLARED = 200  # characters: less is a description
 _PRIOR_CHARS = 20  # so that few neighbours prove little
 _KEY_CHARS = 80  # that identify a block in a text which breaks its lines elsewhere
 _MIN_KEY = 16  # letters of a block that isn't a line of the text
-_MOST_CHARS = 200_000  # of a declared text or a description that are searched: hostile ones have millions
+_MOST_CHARS = 200_000  # of a description that are searched: hostile ones have millions
 _NO_LETTERS = re.compile(r"[\W_]+")
 _FARTHEST = 4  # levels
 _FAR = 50  # blocks
@@ -48,13 +47,11 @@ _MOST_WORD_CHARS = 500_000  # of a page of which the words are looked at
 _MAX_ODDS = 30.0
 
 
-def article_blocks(
-    blocks: Sequence[TextBlock], extracted: str, declared: str = "", description: str = ""
-) -> list[TextBlock]:
+def article_blocks(blocks: Sequence[TextBlock], extracted: str, description: str = "") -> list[TextBlock]:
     """Return those of *blocks* that are the article.
 
-    *extracted* is the text that an extractor found, *declared* that of the structured data, *description* what these
-    or meta tags say of it; all may be empty, incomplete or wrong.
+    *extracted* is the text that an extractor found, *description* what structured data or meta tags say of it; both may
+    be empty, incomplete or wrong.
 
     Notes
     -----
@@ -67,7 +64,7 @@ def article_blocks(
     """
     if not blocks:
         return []
-    columns = features(blocks, extracted, declared, description)
+    columns = features(blocks, extracted, description)
     weights: Mapping[str, float] = shipped_weights(OF_BLOCKS)
     odds = np.full(len(blocks), weights[""])
     for name, weight in weights.items():
@@ -93,7 +90,7 @@ def best_set(p: Column, lengths: Column) -> NDArray[np.bool_]:
     return is_chosen
 
 
-def features(blocks: Sequence[TextBlock], extracted: str, declared: str, description: str = "") -> dict[str, Column]:
+def features(blocks: Sequence[TextBlock], extracted: str, description: str = "") -> dict[str, Column]:
     """Return the features of *blocks* by name, from 0 to 1 each."""
     keys = [_key(block.text) for block in blocks]
     page = _Page(blocks)
@@ -104,7 +101,7 @@ def features(blocks: Sequence[TextBlock], extracted: str, declared: str, descrip
         **look,
         **repetition,
         **_place(blocks, page),
-        **_agreement(blocks, page, voted, _found_in(keys, declared)),
+        **_agreement(blocks, page, voted),
         **_votes_around(blocks, page, voted),
         **_neighbours(blocks, look, voted),
         **_vocabulary(blocks, voted, description, is_slogan),
@@ -222,8 +219,8 @@ def _place(blocks: Sequence[TextBlock], page: _Page) -> dict[str, Column]:
     }
 
 
-def _agreement(blocks: Sequence[TextBlock], page: _Page, voted: Column, declared: Column) -> dict[str, Column]:
-    """Return features of the votes of the extractor and of the structured data, also for the blocks nearby."""
+def _agreement(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> dict[str, Column]:
+    """Return features of the votes of the extractor, also for the blocks nearby."""
     lengths = page.lengths
     size = len(blocks)
     in_top = np.array([page.top in block.containers for block in blocks], float)
@@ -233,8 +230,6 @@ def _agreement(blocks: Sequence[TextBlock], page: _Page, voted: Column, declared
     long_voted = np.nonzero(voted * (lengths > 40))[0]
     positions = np.arange(size)
     inside = (positions >= long_voted[0]) & (positions <= long_voted[-1]) if len(long_voted) else np.zeros(size)
-    common = float((voted * declared * lengths).sum()) / max(float((np.maximum(voted, declared) * lengths).sum()), 1.0)
-    is_declared = float((declared * lengths).sum()) > _MIN_DECLARED
     levels, shares = _nearest_votes(blocks, page, voted)
     columns = {
         "voted": voted,
@@ -245,8 +240,6 @@ def _agreement(blocks: Sequence[TextBlock], page: _Page, voted: Column, declared
         "voted, and so is top": voted * agreement,
         "in top, which is not voted": in_top * (1 - agreement),
         "voted, in top": voted * (of_top / max(voted_chars, 1.0)),
-        "declared": declared,
-        "not declared": (1 - declared) * common * is_declared,
     }
     for level in range(_FARTHEST):
         columns[f"votes {level} levels up"] = np.asarray(levels == level, float)

@@ -16,7 +16,6 @@ from sqlalchemy import select, text
 
 from crawlers.missions.news.dedup.document_fingerprints import (
     MIN_SHARED_BANDS,
-    body_key128,
     compared_words,
     document_fingerprint,
     domain_of,
@@ -221,7 +220,7 @@ class CopyQuery(NamedTuple):
 
     snapshot: Snapshot
     keys: tuple[Key128, ...]
-    fingerprint: DocumentFingerprint | None  # of the article; None = look up only the keys
+    fingerprint: DocumentFingerprint  # of the article
     pages: frozenset[int]  # that may be documents
 
 
@@ -250,16 +249,10 @@ class Duplicates:
         self._bands = DocumentBands(database, commits)
         self._accepted: Uncommitted[int, Document] = Uncommitted(commits, MAX_UNCOMMITTED)
 
-    def query(self, page_id: int, fingerprint: DocumentFingerprint, content_hash: bytes = b"") -> CopyQuery:
+    def query(self, page_id: int, fingerprint: DocumentFingerprint) -> CopyQuery:
         """Return the query for `judge`."""
         near = self._bands.candidates(fingerprint.bands, ())[:MAX_COMPARED]
-        return self._query(_keys_of(fingerprint, content_hash), fingerprint, {page_id, *near})
-
-    def query_of_bytes(self, url: str, content_hash: bytes) -> CopyQuery:
-        """Return the query for `same_bytes`."""
-        return self._query([body_key128(domain_of(url), content_hash)], None, set())
-
-    def _query(self, keys: list[Key128], fingerprint: DocumentFingerprint | None, pages: set[int]) -> CopyQuery:
+        keys, pages = _keys_of(fingerprint), {page_id, *near}
         pages.update(holder for holder in self._keys.find(keys, [None] * len(keys)) if holder is not None)
         unknown = frozenset(page for page in pages if self._accepted.get(page) is None)
         return CopyQuery(self.snapshot, tuple(keys), fingerprint, unknown)
@@ -273,10 +266,8 @@ class Duplicates:
         """Return the result of *query* from the store. May be called in any thread."""
         holders = dict(zip(query.keys, self._keys.look_up(query.keys), strict=True))
         pages = {*query.pages, *(holder for holder in holders.values() if holder is not None)}
-        bands: Collection[tuple[int, int]] = ()
-        if query.fingerprint is not None:
-            bands = self._bands.look_up(query.fingerprint.bands)
-            pages.update(most_shared(query.fingerprint.bands, bands)[:MAX_COMPARED])
+        bands = self._bands.look_up(query.fingerprint.bands)
+        pages.update(most_shared(query.fingerprint.bands, bands)[:MAX_COMPARED])
         return StoredCopies(query.snapshot, holders, bands, dict.fromkeys(pages) | self._read(pages))
 
     def stored_holders(self, urls: Iterable[str]) -> list[int | None]:
@@ -293,19 +284,6 @@ class Duplicates:
         page = self._keys.find([url_key128(domain_of(url), url)], stored)[0]
         return page if page is not None and (stored == (page,) or self._documents([page])) else None
 
-    def same_bytes(
-        self, page_id: int, url: str, content_hash: bytes, stored: StoredCopies | None = None
-    ) -> Copy | None:
-        """Return the document of another page of the domain whose response body had the same hash.
-
-        *stored* is the result of `query_of_bytes`.
-        """
-        if stored is None or stored.snapshot != self.snapshot:
-            stored = self.look_up(self.query_of_bytes(url, content_hash))
-        (page,) = self._keys.find(list(stored.holders), list(stored.holders.values()))
-        document = None if page is None or page == page_id else self._documents([page], stored).get(page)
-        return None if page is None or document is None else Copy(page, Reason.SAME_BYTES, document.url)
-
     def judge(
         self,
         page_id: int,
@@ -313,21 +291,19 @@ class Duplicates:
         article: Article,
         changes: ChangeSet,
         fingerprint: DocumentFingerprint | None = None,
-        content_hash: bytes = b"",
         stored: StoredCopies | None = None,
     ) -> Copy | None:
         """Return the document of which the *article* at *url* is a copy, or None if the article is to be stored.
 
-        *fingerprint*, from `document_fingerprint`, can be computed beforehand in another process. *content_hash* is
-        that of the response body, for `same_bytes`. *stored* is the result of `query`. A page that is a document stays
-        one, whatever its text is now. The caller submits *changes* in either case: they make later pages with the same
-        URL or text copies of the same document.
+        *fingerprint*, from `document_fingerprint`, can be computed beforehand in another process. *stored* is the
+        result of `query`. A page that is a document stays one, whatever its text is now. The caller submits *changes*
+        in either case: they make later pages with the same URL or text copies of the same document.
         """
         fingerprint = fingerprint or document_fingerprint(url, article)
         if stored is None or stored.snapshot != self.snapshot:
-            stored = self.look_up(self.query(page_id, fingerprint, content_hash))
+            stored = self.look_up(self.query(page_id, fingerprint))
         new = Document(url, article.title, article.text)
-        keys = _keys_of(fingerprint, content_hash)
+        keys = _keys_of(fingerprint)
         looked_up = [stored.holders[key] for key in keys]
         holders = self._keys.find(keys, looked_up)
         documents = self._documents({page_id, *(holder for holder in holders if holder is not None)}, stored)
@@ -396,11 +372,7 @@ class Duplicates:
         return {page: Document(*rest) for page, *rest in rows}
 
 
-def _keys_of(fingerprint: DocumentFingerprint, content_hash: bytes) -> list[Key128]:
+def _keys_of(fingerprint: DocumentFingerprint) -> list[Key128]:
     """Return the keys of a document, those of its URL and its text first."""
-    keys = [fingerprint.url, fingerprint.text]
-    if fingerprint.canonical is not None:
-        keys.append(fingerprint.canonical)
-    if content_hash:
-        keys.append(body_key128(fingerprint.domain, content_hash))
-    return keys
+    canonical = fingerprint.canonical
+    return [fingerprint.url, fingerprint.text, *([canonical] if canonical is not None else [])]

@@ -279,11 +279,6 @@ def text_key128(domain: str, words: list[str]) -> Key128:
     return _key("text", domain, " ".join(words))
 
 
-def body_key128(domain: str, content_hash: bytes) -> Key128:
-    """Return the key of a response body, given its *content_hash*: equal bodies are parsed only once."""
-    return _key("body", domain, content_hash.hex())
-
-
 def _canonical_key(domain: str, canonical: str) -> Key128 | None:
     try:
         form = normalize(canonical)

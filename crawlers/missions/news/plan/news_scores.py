@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 ARCHIVE = 2  # pagination and calendars
 FIT = 3  # classified as an article by a rule
 FRESH = 4  # recently published; ordered by the time of publication
-LISTS = 5  # not an article, but probably a list of articles that were not found yet
 
 
 class QueueSlot(NamedTuple):
@@ -139,7 +138,7 @@ class NewsScores(PageScores):
         if self._queues[target] < 0 or self._queues[target] == REVISIT or target == page:
             return ()
         self._opic[target] += self._opic[page] + self._gains[page]
-        if _rank(queue) > _rank(self._queues[target]) and queue != REVISIT:
+        if queue > self._queues[target] and queue != REVISIT:
             self._queues[target] = queue
             self._values[target] = self._values[page]
         return (target,)
@@ -165,7 +164,7 @@ class NewsScores(PageScores):
         return self._values[page] * (self._opic[page] if self._weighs_links else 1.0)
 
     def queue(self, page: int) -> int:
-        """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH`, `LISTS` or `GONE`."""
+        """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
         return max(self._queues[page], GONE)
 
     def record(self, page: int) -> tuple[float, ...]:
@@ -184,19 +183,13 @@ class NewsScores(PageScores):
             self._values[page] = self._opic[page] = self._gains[page] = 0.0
 
 
-def _rank(queue: int) -> float:
-    """Return a number that is greater for a better queue."""
-    return ARCHIVE + 0.5 if queue == LISTS else queue
-
-
 class QueueShares:
     """Chooses among the queues of one site.
 
     Pages due for a revisit come first, because their rate is planned. Of all other downloads, the share *explore* goes
-    to URLs that match no rule, to find what the rules miss, and the share *archive* to pagination and calendars that
-    are not known to show new articles, both in [0, 1]. The rest goes to fresh pages, then to URLs that match a rule or
-    probably are articles, and when there are none to lists that probably show new ones, pagination and calendars among
-    them. If only the first two queues have pages, they divide everything in the ratio of their shares.
+    to URLs that match no rule, to find what the rules miss, and the share *archive* to pagination and calendars, both
+    in [0, 1]. The rest goes to fresh pages, then to URLs that probably are articles. If only the first two queues have
+    pages, they divide everything in the ratio of their shares.
 
     >>> shares = QueueShares(explore=0.05, archive=0.1)
     >>> shares.choose([OTHER, FIT])
@@ -220,7 +213,7 @@ class QueueShares:
         for queue in limited:
             if self._taken[queue] < self._shares[queue] * (self._all + 1):
                 return queue
-        for queue in (FRESH, FIT, LISTS):
+        for queue in (FRESH, FIT):
             if queue in queues:
                 return queue
         return min(limited, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.frontier.acknowledgement import may_pass
 from crawlers.items import State
 from crawlers.missions.news.news_items import ANNOUNCERS, ARTICLE, FEED, HOME, NEW, PAGE, POLLED_LISTS, SITEMAP
-from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, LISTS, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, QueueSlot
 from crawlers.missions.news.stored.news_tables import FeedItemRow, PollRow
-from crawlers.missions.news.urls.url_classifier import is_archive
 from crawlers.reasons import Reason
 from crawlers.urls.resolution import site_of
 
@@ -75,14 +74,10 @@ class NextVisits:
         self._feeds.move(lease.key, page.moved_to.key)
         return {page.moved_to.key: BEFORE_ARTICLES}
 
-    def must_be_read_again(self, lease: Lease, page: Page, news: News) -> bool:
-        """Return whether a feed announced the page, or a rule for its URL was learnt, while it was in flight."""
-        if news.fits or news.outcome or news.announces or lease.is_revisit:
-            return False
-        if lease.key in self._announcements:
-            return True
-        is_unjudged = news.reason in ("", Reason.UNSURE) and news.kind in ("", PAGE) and lease.level > 0
-        return is_unjudged and self._classifier.weight(site_of(page.url), page.url) > 0.0
+    def must_be_read_again(self, lease: Lease, news: News) -> bool:
+        """Return whether a feed announced the page while it was in flight."""
+        is_new = not (news.fits or news.outcome or news.announces or lease.is_revisit)
+        return is_new and lease.key in self._announcements
 
     def next(
         self,
@@ -141,8 +136,7 @@ class NextVisits:
         """Return the time of the next visit to a page that may show new articles."""
         is_poll = bool(self._polls.kind(lease.id))
         count = found.fits if self._classifier.has_rules(site_of(page.url)) else found.new
-        is_old = lease.queue == ARCHIVE or (lease.queue == LISTS and is_archive(lease.url))
-        if is_old and not is_poll:
+        if lease.queue == ARCHIVE and not is_poll:
             return None  # an older sitemap of an index, or a page of an archive, which is read once
         is_home = lease.level == 0 or news.kind == SITEMAP
         may_be_section = found.fits or lease.level == 1  # without rules, the sections

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from crawlers.items import State
 from crawlers.missions.news.article.article_evidence import label
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, LISTS
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import document, news_score, page_label
 from crawlers.missions.news.urls.stored_rules import stored_rules_of
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, RuleSet, is_archive
@@ -122,8 +122,7 @@ def decision(connection: Connection, url: str) -> Decision:
 def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
     """Return the probability by the prior that *url*, an absolute one, is an article; None if the crawl has no prior.
 
-    It is that of the labels of its domain; what other domains of the crawl taught, which counts little, is left out.
-    As in the crawl, it is 0 for URLs of archives.
+    It is that of the labels of its domain. As in the crawl, it is 0 for URLs of archives.
     """
     if recorded(connection, crawl_id, "NEWS_RULES") != {"NEWS_RULES": LEARNT_RULES}:
         return None
@@ -132,7 +131,7 @@ def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
     domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights(OF_URLS))
     for labelled, odds in _labels_of(connection, crawl_id, domain):
         if (found := label(odds)) is not None:
-            prior.label(domain, target_of_url(labelled), found.is_article, found.weight)
+            prior.label(domain, target_of_url(labelled), found)
         if prior.labels(domain) == MAX_LABELS:
             break
     return prior.probability(domain, target_of_url(url))
@@ -200,7 +199,6 @@ def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Itera
 _NEWS_QUEUES = {
     ARCHIVE: said("lists and archives"),
     FIT: said("URLs that are articles by a rule or probably"),
-    LISTS: said("lists that probably show new articles"),
     FRESH: said("announced or recent pages"),
 }
 

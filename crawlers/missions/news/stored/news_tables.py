@@ -139,7 +139,6 @@ class PageLabelRow(NamedTuple):
     site_id: int
     odds: Annotated[float, "log-odds; above 0: an article"]
     labelled_at: Annotated[float | None, "when it was read"]
-    articles: Annotated[int | None, "new ones that it shows; NULL: it is one"]
 
 
 page_label = table("page_label", metadata, PageLabelRow, UPSERT, Index("page_label_of_site", "site_id"), key=1)
@@ -296,7 +295,7 @@ class NewsScoreRow(NamedTuple):
 
     page_id: RowId
     site_id: int
-    queue: Annotated[SmallInt, "as elsewhere, and 2: archives; 3: fits a rule; 4: announced; 5: lists"]
+    queue: Annotated[SmallInt, "as elsewhere, and 2: archives; 3: probably an article; 4: announced"]
     score: float
     value: Annotated[float, "queue 4: publication or discovery; others: factor of the score"]
     opic: Annotated[float, "OPIC that the pages that link to it passed on"]

@@ -12,7 +12,7 @@ from crawlers.missions.news.article.article_evidence import StoredLabel
 from crawlers.missions.news.news_items import ARTICLE, PAGE
 from crawlers.missions.news.stored.news_tables import PollRow, document, feed, feed_item, news_score, page_label, poll
 from crawlers.ranking.page_scores import GONE, REVISIT
-from crawlers.reasons import COPIES, Reason, code_of
+from crawlers.reasons import COPIES, code_of
 from crawlers.store.schema.tables import link, page, seed, site
 from crawlers.store.streaming import among
 
@@ -49,7 +49,7 @@ class QueuedSite(NamedTuple):
     id: int
     name: str
     rules: str | None  # fingerprint; None = the pages are not yet queued by today's rules
-    has_pages: bool  # whether any page waits or was read
+    has_pages: bool  # whether any page waits
 
 
 def polls_of(database: Database, sites: Collection[int]) -> list[PollRow]:
@@ -154,45 +154,9 @@ def _is_announced(of: FromClause) -> ColumnElement[bool]:
 
 def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]:
     """Return *sites*, given by number."""
-    waits, was_read = (
-        exists().where(page.c.site_id == site.c.id, page.c.state == int(state)) for state in (State.WAITING, State.DONE)
-    )
-    statement = select(site.c.id, site.c.site, site.c.rules, or_(waits, was_read)).order_by(site.c.id)
+    waits = exists().where(page.c.site_id == site.c.id, page.c.state == int(State.WAITING))
+    statement = select(site.c.id, site.c.site, site.c.rules, waits).order_by(site.c.id)
     return [QueuedSite(*row) for row in database.rows(statement.where(among(site.c.id, sites)))]
-
-
-class UnjudgedPage(NamedTuple):
-    """A page that was read, and whose article was not looked for."""
-
-    page_id: int
-    url: str
-    reason: str | None
-    fetched_at: float | None
-
-
-def unjudged_pages(database: Database, site_id: int, after: int, most: int) -> list[UnjudgedPage]:
-    """Return the next *most* pages of a site behind page *after* that were read without their article being looked for.
-
-    Home pages, feeds and pages that will be fetched soon are none of them.
-    """
-    statement = (
-        select(page.c.id, page.c.url, page.c.reason, page.c.fetched_at)
-        .join(news_score, news_score.c.page_id == page.c.id)
-        .outerjoin(document, document.c.page_id == page.c.id)
-        .outerjoin(poll, poll.c.page_id == page.c.id)
-        .where(
-            page.c.site_id == site_id,
-            page.c.id > after,
-            page.c.level > 0,
-            page.c.state == int(State.DONE),
-            document.c.page_id.is_(None),
-            func.coalesce(page.c.reason, "").in_(["", Reason.UNSURE]),
-            or_(news_score.c.queue == GONE, poll.c.kind == PAGE),
-        )
-        .order_by(page.c.id)
-        .limit(most)
-    )
-    return [UnjudgedPage(*row) for row in database.rows(statement)]
 
 
 def sites_of_pages(database: Database, pages: Collection[int]) -> dict[int, str]:
@@ -247,7 +211,7 @@ def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[t
 def labels_of(database: Database, sites: Collection[int]) -> list[StoredLabel]:
     """Return the labels of the pages of *sites*, oldest first."""
     statement = (
-        select(site.c.site, page.c.url, page_label.c.odds, page_label.c.articles, page_label.c.labelled_at)
+        select(site.c.site, page.c.url, page_label.c.odds, page_label.c.labelled_at)
         .select_from(page_label)
         .join(page, page.c.id == page_label.c.page_id)
         .join(site, site.c.id == page_label.c.site_id)

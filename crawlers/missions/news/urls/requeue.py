@@ -1,4 +1,4 @@
-"""Moves waiting pages to other queue slots when URL rules change, and has read ones judged again, some at a time."""
+"""Moves waiting pages to other queue slots when URL rules change, some at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import QueueEntry
     from crawlers.missions.news.stored.stored_polls import QueuedSite
-    from crawlers.missions.news.urls.rejudging import Rejudging, UnjudgedBatch
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.store.writing.writer import Writer
 
@@ -35,29 +34,21 @@ class PageBatch(NamedTuple):
     pages: Sequence[QueueEntry]
 
 
-class LookUpResult(NamedTuple):
-    """The result of a look-up: pages that wait, and pages that were read."""
-
-    waiting: PageBatch | None
-    unjudged: UnjudgedBatch | None
-
-
 class Requeue:
-    """Requeues the waiting pages in *frontier* by the rules of *classifier*; those that were read go to *rejudging*.
+    """Requeues the waiting pages in *frontier* by the rules of *classifier*.
 
     The pages are looked up in another thread, when *commits*, the writer, has committed those that were found by
-    earlier rules. The store has the fingerprint of the rules by which the pages of each site were queued and judged. So
+    earlier rules. The store has the fingerprint of the rules by which the pages of each site were queued. So
     a run continues what an earlier one left unfinished, and notices rules that a person changed in between.
     """
 
-    def __init__(self, classifier: UrlClassifier, frontier: Frontier, rejudging: Rejudging, commits: Writer) -> None:
+    def __init__(self, classifier: UrlClassifier, frontier: Frontier, commits: Writer) -> None:
         self._classifier = classifier
         self._commits = commits
         self._changes = 0  # of rules, and of the sites
         self._noted: list[dict[str, None]] = []  # domains whose rules changed, for each open `repeating_changes`
         self._is_reading = False  # one look-up at a time
         self._waiting: PageBatch | None = None  # to be requeued by the next step
-        self.rejudging = rejudging
         self._frontier = frontier
         self._names: dict[int, str] = {}  # of sites
         self._domains: dict[str, list[int]] = {}  # sites by host
@@ -86,7 +77,6 @@ class Requeue:
         """Forget a site, which another worker requeues from now on; return its name, None if it is unknown."""
         self._forget_look_up()
         self._unfinished.pop(site_id, None)
-        self.rejudging.forget(site_id)
         name = self._names.pop(site_id, None)
         if name is not None:
             self._domains[rule_domain(name)].remove(site_id)
@@ -95,12 +85,7 @@ class Requeue:
     @property
     def has_more(self) -> bool:
         """Whether `step` has anything left to do."""
-        return bool(self._unfinished) or self.rejudging.has_more
-
-    @property
-    def is_queueing(self) -> bool:
-        """Whether `step` has anything to do even if no page is fetched before."""
-        return bool(self._unfinished) or self.rejudging.is_queueing
+        return bool(self._unfinished)
 
     @contextmanager
     def repeating_changes(self, changes: ChangeSet) -> Iterator[None]:
@@ -132,17 +117,11 @@ class Requeue:
         self._changes += 1
         self._waiting = None
 
-    def look_up(self) -> Callable[[], LookUpResult] | None:
+    def look_up(self) -> Callable[[], PageBatch] | None:
         """Return the query for what the next `step` needs, which may run in any thread; None if it needs nothing.
 
         Its result goes to `keep`, without which there is no further query.
         """
-        read_waiting, read_unjudged = self._look_up_waiting(), self.rejudging.look_up()
-        if read_waiting is None and read_unjudged is None:
-            return None
-        return lambda: LookUpResult(read_waiting and read_waiting(), read_unjudged and read_unjudged())
-
-    def _look_up_waiting(self) -> Callable[[], PageBatch] | None:
         if not self._unfinished or self._is_reading or self._waiting is not None:
             return None
         self._is_reading = True
@@ -155,33 +134,27 @@ class Requeue:
         self._commits.wait_for(submitted)
         return PageBatch(site_id, changes, self._frontier.store.waiting(site_id, after, BATCH_PAGES))
 
-    def keep(self, found: LookUpResult | None) -> None:
+    def keep(self, found: PageBatch | None) -> None:
         """Take up the result of a look-up; None if it failed."""
-        if found is None or found.waiting is not None:
-            self._is_reading = False
-        if found is not None and found.waiting is not None and found.waiting.changes == self._changes:
-            self._waiting = found.waiting
-        if found is None or found.unjudged is not None:
-            self.rejudging.keep(found and found.unjudged)
+        self._is_reading = False
+        if found is not None and found.changes == self._changes:
+            self._waiting = found
 
-    def step(self, page_site: int | None, changes: ChangeSet, now: float) -> None:
-        """Requeue the pages that were looked up, after a download of *page_site*, if there was one.
+    def step(self, changes: ChangeSet, now: float) -> None:
+        """Requeue the pages that were looked up.
 
-        The row of a site is added to *changes* when all of its pages are requeued and judged.
+        The row of a site is added to *changes* when all of its pages are requeued.
         """
-        if self._waiting is not None:
-            (site_id, _, pages), self._waiting = self._waiting, None
-            name = self._names[site_id]
-            self._queue(name, pages, now)
-            if len(pages) == BATCH_PAGES:
-                self._unfinished[site_id] = pages[-1].priority, pages[-1].id
-            else:
-                del self._unfinished[site_id]
-                if not self.rejudging.begin(site_id, name):
-                    self._finish(site_id, changes)
-        for site_id in self.rejudging.step(page_site, now):
-            if site_id not in self._unfinished:
-                self._finish(site_id, changes)
+        if self._waiting is None:
+            return
+        (site_id, _, pages), self._waiting = self._waiting, None
+        name = self._names[site_id]
+        self._queue(name, pages, now)
+        if len(pages) == BATCH_PAGES:
+            self._unfinished[site_id] = pages[-1].priority, pages[-1].id
+        else:
+            del self._unfinished[site_id]
+            changes.add(SiteRules(site_id, self._classifier.fingerprint(name)))
 
     def _queue(self, site: str, pages: Sequence[QueueEntry], now: float) -> None:
         """Move those of *pages* that still wait by the rules; fresh pages and sitemaps stay where they are."""
@@ -195,6 +168,3 @@ class Requeue:
                 scoring.queued(page.id, slot)
         if scoring.has_changes:
             self._frontier.submit(ChangeSet(), now)
-
-    def _finish(self, site_id: int, changes: ChangeSet) -> None:
-        changes.add(SiteRules(site_id, self._classifier.fingerprint(self._names[site_id])))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,14 +10,12 @@ from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.urls.url_expressions import is_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Sequence
 
 MAX_LABELS = 2_000  # 0.3 MB; learning from them takes 0.3 to 0.8 s
 MIN_KIND = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
 DUE_AT = (30, 100, 300, 1_000)  # labels; then at each doubling of their number
-JUDGED = 50  # latest matching URLs by which precision is measured
-MIN_PRECISION = 0.8  # of the rules: with a lower one, they have failed
-MIN_NEW_LABELS = 20  # before failed rules are learnt again, because the same labels give the same rules
+RETRY_AFTER = 10  # further labels
 
 PRIOR_LABELS = 15.0  # labels that the prior of all URLs together counts as, and
 MAX_PRIOR = 1.0  # as many as the URL's own label at most: it decides while labels are few, and soon no more
@@ -56,47 +52,36 @@ class RuleLearner:
     def __init__(self, domain: str, prior: Callable[[str], float] | None = None) -> None:
         self.domain = domain
         self._prior = prior
-        self._articles: dict[str, float] = {}  # their weights, the oldest first
-        self._others: dict[str, float] = {}  # their weights, the oldest first
+        self._articles: dict[str, None] = {}  # the oldest first
+        self._others: dict[str, None] = {}
         self._seen = 0  # URLs ever labelled
-        self._learnt_from = 0  # URLs labelled before the rules were last learnt
         self._due_at = DUE_AT[0]
-        self._retry_at = math.inf  # after a task that failed
-        self._failures = 0  # of the latest tasks
-        self._judged: deque[bool] = deque(maxlen=JUDGED)
 
-    def label(self, url: str, is_article: bool, weight: float = 1.0) -> None:
-        """Add the label of *url* of this domain, which counts *weight*; a newer label of a URL replaces the older."""
+    def label(self, url: str, is_article: bool) -> None:
+        """Add the label of *url* of this domain; a newer label of a URL replaces the older."""
         target = target_of_url(url)
         known = target in self._articles or target in self._others
         self._articles.pop(target, None)
         self._others.pop(target, None)
-        (self._articles if is_article else self._others)[target] = weight
+        (self._articles if is_article else self._others)[target] = None
         self._seen += not known
         if len(self._articles) + len(self._others) > MAX_LABELS:
             larger = max(self._articles, self._others, key=len)
             del larger[next(iter(larger))]
 
-    def judged(self, matches: bool, is_article: bool) -> None:
-        """Record whether a fetched URL matched a rule, and whether it was an article."""
-        if matches:
-            self._judged.append(is_article)
-
     @property
     def is_due(self) -> bool:
-        """Whether rules should be learnt now: there are enough new labels, or the rules have failed."""
-        if min(len(self._articles), len(self._others)) < MIN_KIND:
-            return False
-        has_failed = len(self._judged) == JUDGED and sum(self._judged) < MIN_PRECISION * JUDGED
-        are_new = has_failed and self._seen - self._learnt_from >= MIN_NEW_LABELS
-        return self._seen >= min(self._due_at, self._retry_at) or are_new
+        """Whether there are enough new labels to learn rules."""
+        return self._seen >= self._due_at and min(len(self._articles), len(self._others)) >= MIN_KIND
 
     def has_learnt(self) -> None:
         """Mark the labels as learnt, so that rules are not due before there are more labels."""
-        self._learnt_from, self._retry_at = self._seen, math.inf
         while self._due_at <= self._seen:
             self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
-        self._judged.clear()
+
+    def retry_soon(self) -> None:
+        """Let rules be due after `RETRY_AFTER` further labels: the latest task has failed."""
+        self._due_at = min(self._due_at, self._seen + RETRY_AFTER)
 
     def task(self, known: Iterable[UrlRule] = ()) -> LearningTask:
         """Return what `learn_rules` needs; the labels count as learnt.
@@ -105,26 +90,14 @@ class RuleLearner:
         """
         self.has_learnt()
         forbidden = frozenset(rule.regex for rule in known if rule.origin == HAND and rule.weight == 0)
-        return LearningTask(dict(self._articles), dict(self._others), forbidden, self._prior)
-
-    def end_task(self, *, has_failed: bool) -> None:
-        """Record the end of the latest task.
-
-        After a task that failed, rules are due at the next label; after a second one in a row at the next but one, then
-        after 4, 8, … further labels, but not later than otherwise.
-        """
-        if has_failed:
-            self._retry_at = self._seen + 2**self._failures
-            self._failures += 1
-        else:
-            self._failures = 0
+        return LearningTask(tuple(self._articles), tuple(self._others), forbidden, self._prior)
 
 
 class LearningTask(NamedTuple):
-    """The labels of a domain, with their weights."""
+    """The labelled URLs of a domain."""
 
-    articles: Mapping[str, float]
-    others: Mapping[str, float]
+    articles: Sequence[str]
+    others: Sequence[str]
     forbidden: frozenset[str]  # expressions
     prior: Callable[[str], float] | None
 
@@ -155,8 +128,7 @@ def _counts(task: LearningTask) -> dict[str, Counts]:
     share = min(MAX_PRIOR, PRIOR_LABELS / (len(task.articles) + len(task.others))) if task.prior else 0.0
     counts: dict[str, Counts] = {}
     for labels, is_article in ((task.articles, True), (task.others, False)):
-        for target, weight in labels.items():
+        for target in labels:
             p = task.prior(target) if task.prior is not None else 0.0
-            own = (0.0, weight) if is_article else (weight, 0.0)
-            counts[target] = Counts(own[0] + share * (1.0 - p), own[1] + share * p)
+            counts[target] = Counts((not is_article) + share * (1.0 - p), is_article + share * p)
     return counts

@@ -65,7 +65,7 @@ class RuleLearning:
                 if isinstance(rules, str):
                     self._classifier.record_failure(domain, task)
             if isinstance(rules, str):
-                message = "%s: its URL rules can't be learnt: learning %s; it is tried again with its next labels"
+                message = "%s: its URL rules can't be learnt: learning %s; it is tried again after further labels"
                 logger.warning(message, domain, rules)
             elif (learnt := self._classifier.apply_rules(domain, task, rules)) is not None:
                 changes = ChangeSet(LearntRulesRow(domain, learnt.rules))

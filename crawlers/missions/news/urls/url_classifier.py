@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import re
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.missions.news.article.article_evidence import label
-from crawlers.missions.news.plan.list_yields import ListYields
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, RuleLearner
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.plurals import plural
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from crawlers.items import Target
-    from crawlers.missions.news.article.article_evidence import Label, StoredLabel
+    from crawlers.missions.news.article.article_evidence import StoredLabel
     from crawlers.missions.news.urls.rule_learner import LearningTask, UrlRule
     from crawlers.missions.news.urls.url_prior import UrlPrior
 
@@ -223,9 +223,7 @@ class UrlClassifier:
         prior: UrlPrior | None = None,
     ) -> None:
         self._prior = prior
-        self._base = prior.shipped().base if prior is not None else None
-        self._yields = ListYields()
-        self._taught: set[str] = set()  # sites whose pages taught what is known of all domains
+        self._base = partial(prior.shipped().probability, "") if prior is not None else None
         self._rules = RuleSet()
         for domain, stored in rules.items() if applies else ():
             self._rules.replace(domain, stored)
@@ -245,7 +243,6 @@ class UrlClassifier:
         """Forget the labels of *domain*, from which another worker learns from now on; its rules are kept."""
         self._learners.pop(domain, None)
         self._learning.pop(domain, None)
-        self._yields.forget(domain)
         if self._prior is not None:
             self._prior.forget(domain)
 
@@ -270,18 +267,7 @@ class UrlClassifier:
         probability = 0.0 if is_old else self.prior(site, url)
         if probability >= PROBABLE:
             return QueueSlot(FIT, self._fit_factor * probability)
-        domain, target = rule_domain(site), url[len(site) :]
-        if self._yields.is_good(domain, target):
-            return QueueSlot(LISTS, self._else_factor * self._yields.expected(domain, target))
         return QueueSlot(ARCHIVE if is_old else OTHER, self._else_factor)
-
-    def record_listing(self, site: str, url: str, articles: int) -> bool:
-        """Record how many new *articles* the page at *url* of *site* shows.
-
-        Returns whether pages of *site* should be queued anew.
-        """
-        self._taught.add(site)
-        return self._yields.read(rule_domain(site), target_of_url(url), articles)
 
     def prior(self, site: str, url: str) -> float:
         """Return the probability that *url* of *site* is an article by the prior; 0 if there are rules, or no prior."""
@@ -299,41 +285,25 @@ class UrlClassifier:
 
         Returns whether the prior has learnt so much that pages of *site* should be queued anew.
         """
-        found = label(odds)
-        if not self._learns or found is None:
+        is_article, domain = label(odds), rule_domain(site)
+        if not self._learns or is_article is None:
             return False
-        learner = self._learner(site)
-        learner.label(url, found.is_article, found.weight)
-        learner.judged(self.weight(site, url) > 0.0, found.is_article)
-        is_taught = self._teach(site, url, found)
-        return is_taught and not self._rules.has_rules(site) and self._is_doubling(site)
-
-    def _teach(self, site: str, url: str, found: Label, *, is_known: bool = False) -> bool:
-        """Teach the prior the label of a URL, which the crawl knows or not; return whether it learnt from it."""
-        self._taught.add(site)
-        if self._prior is None:
+        self._learner(site).label(url, is_article)
+        if self._prior is None or not self._prior.label(domain, target_of_url(url), is_article):
             return False
-        target = target_of_url(url)
-        return self._prior.label(rule_domain(site), target, found.is_article, found.weight, of_crawl=not is_known)
-
-    def _is_doubling(self, site: str) -> bool:
-        count = self._prior.labels(rule_domain(site)) if self._prior is not None else 0
-        return count & (count - 1) == 0
+        count = self._prior.labels(domain)
+        return not self._rules.has_rules(site) and count & (count - 1) == 0
 
     def recall(self, labels: Iterable[StoredLabel]) -> None:
         """Restore what was learnt from *labels*, those of previous runs or of another worker, the oldest first.
 
-        The rules that were learnt from them are stored. Sites that this worker has held before have taught what is
-        known of all domains already.
+        The rules that were learnt from them are stored.
         """
-        known, recalled = frozenset(self._taught), set()
+        recalled = set()
         learnt_at: dict[str, float] = {}
-        for site, url, odds, articles, labelled_at in labels:
-            found, domain = label(odds), rule_domain(site)
-            if articles is not None:
-                self._taught.add(site)
-                self._yields.read(domain, target_of_url(url), articles, of_all=site not in known)
-            if self._learns and found is not None:
+        for site, url, odds, labelled_at in labels:
+            domain = rule_domain(site)
+            if self._learns and label(odds) is not None:
                 if domain not in recalled:
                     recalled.add(domain)
                     its = [rule.learnt_at for rule in self._rules.rules_of(domain) if rule.origin == LEARNT]
@@ -341,8 +311,7 @@ class UrlClassifier:
                 if (labelled_at or 0.0) > learnt_at.get(domain, math.inf):
                     del learnt_at[domain]  # the process may have been killed before rules were learnt from this one
                     self._learner(site).has_learnt()
-                self._learner(site).label(url, found.is_article, found.weight)
-                self._teach(site, url, found, is_known=site in known)
+                self.label(site, url, odds)
         for domain in learnt_at:
             self._learners[domain].has_learnt()
 
@@ -357,7 +326,7 @@ class UrlClassifier:
         return self._learning.keys()
 
     def task(self, site: str) -> LearningTask | None:
-        """Return the task of `learn_rules` for the domain of *site*, which is `learning` until `learnt` or `failed`.
+        """Return the task of `learn_rules` for the domain of *site*, which is `learning` until it ends.
 
         None if it is not due, or is being learnt.
         """
@@ -369,14 +338,14 @@ class UrlClassifier:
 
     def record_failure(self, domain: str, task: LearningTask) -> None:
         """Record that no rules were learnt by *task*; they are due again soon."""
-        self._end(domain, task, has_failed=True)
+        if self._end(domain, task):
+            self._learners[domain].retry_soon()
 
-    def _end(self, domain: str, task: LearningTask, *, has_failed: bool) -> bool:
+    def _end(self, domain: str, task: LearningTask) -> bool:
         """End *task*; return whether the labels of its domain are still known."""
         if self._learning.get(domain) is not task:
             return False
         del self._learning[domain]
-        self._learners[domain].end_task(has_failed=has_failed)
         return True
 
     def apply_rules(self, domain: str, task: LearningTask, rules: Sequence[UrlRule]) -> LearntRules | None:
@@ -384,7 +353,7 @@ class UrlClassifier:
 
         Returns None if the labels of the domain were forgotten in the meantime.
         """
-        if not self._end(domain, task, has_failed=False):
+        if not self._end(domain, task):
             return None
         before = self._rules.rules_of(domain)
         learnt = tuple(rules)

@@ -78,19 +78,6 @@ class Condition(NamedTuple):
         texts = self.texts & values if self.is_only else values - self.texts
         return Condition(self.kinds, texts, is_only=True)._tidy()
 
-    def united(self, other: Condition) -> Condition | None:
-        """Return the union of two conditions; None if it is not a `Condition`."""
-        if self.is_only and other.is_only:
-            return Condition(texts=self.texts | other.texts, is_only=True)
-        if self.is_only or other.is_only:
-            only, all_but = (self, other) if self.is_only else (other, self)
-            if all(kind_of(str(text)) in all_but.kinds for text in only.texts):
-                return all_but._replace(texts=all_but.texts - only.texts)
-            return None
-        if self.kinds == other.kinds:
-            return self._replace(texts=self.texts & other.texts)
-        return self._replace(kinds=self.kinds | other.kinds) if self.texts == other.texts else None
-
     def _tidy(self) -> Condition:
         """Return the condition without redundant parts: a list of texts implies their kinds."""
         if not self.is_only:
@@ -113,40 +100,6 @@ class UrlPattern:
         """Return the pattern with an additional condition on *position*; for the others see `Condition.narrowed`."""
         condition = self.positions.get(position, UNBOUND).narrowed(about, values, answer)
         return replace(self, positions={**self.positions, position: condition})
-
-    def united(self, other: UrlPattern) -> UrlPattern | None:
-        """Return the union of two patterns; None if they differ in more than one respect."""
-        if self.shape != other.shape:
-            return None
-        names = sorted(self.positions.keys() | other.positions.keys(), key=str)
-        differing = [n for n in names if self.positions.get(n, UNBOUND) != other.positions.get(n, UNBOUND)]
-        if len(differing) + (self.slash != other.slash) > 1:
-            return None
-        if not differing:
-            return self if self.slash == other.slash else replace(self, slash=None)
-        name = differing[0]
-        condition = self.positions.get(name, UNBOUND).united(other.positions.get(name, UNBOUND))
-        return replace(self, positions={**self.positions, name: condition}) if condition else None
-
-
-def merged(found: list[tuple[UrlPattern, Counts, int]]) -> list[tuple[UrlPattern, Counts, int]]:
-    """Return the patterns, merged where they differ in one respect; each has its counts, and its number of labels."""
-    left = list(found)
-    done: list[tuple[UrlPattern, Counts, int]] = []
-    while left:
-        pattern, counts, number = left.pop(0)
-        for position, (other, more, further) in enumerate(left):
-            both = pattern.united(other)
-            if both:
-                left[position] = (
-                    both,
-                    Counts(counts.others + more.others, counts.articles + more.articles),
-                    number + further,
-                )
-                break
-        else:
-            done.append((pattern, counts, number))
-    return done if len(done) == len(found) else merged(done)
 
 
 def regex_of(pattern: UrlPattern) -> str:
@@ -321,7 +274,7 @@ def learn_patterns(labels: Mapping[str, Counts]) -> list[RuleCandidate]:
                 found.append((pattern, counts, len(samples)))
     rules = [
         RuleCandidate(regex_of(pattern), count, wilson_low(counts.articles, sum(counts)))
-        for pattern, counts, count in merged(found)
+        for pattern, counts, count in found
     ]
     return sorted(rules, key=lambda rule: (-rule.support, rule.regex))
 

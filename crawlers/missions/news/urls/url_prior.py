@@ -1,10 +1,7 @@
 """The probability that a URL is an article, for sites that have no rules yet.
 
-A logistic model of the features of URLs. Its weights have three parts, which add up: those that come with the project
-(`url_prior.json`, made by `bench.news.url_prior`), those learnt from the labelled pages of all sites of the crawl, and
-those learnt from the pages of the site, which change fastest.
-
-Divides URLs into the features by which a model judges them before their site has rules.
+A logistic model of the features of URLs. Its weights have two parts, which add up: those that come with the project
+(`url_prior.json`, made by `bench.news.url_prior`), and those learnt from the labelled pages of the site.
 
 A feature is a short text. Most describe the form of a URL and mean the same on every site: kinds of segments, numbers
 of words, lengths of numbers, words for lists. The others are its words, which mean something where they were learnt.
@@ -205,14 +202,13 @@ def _kind(text: str) -> str:
     return "long-number" if kind == "number" and len(text) >= 5 else kind
 
 
-OF_SITE, OF_CRAWL = 2.0, 0.1  # how far a label of an unexpected kind moves the log-odds of a URL with its features
+STEP = 2.0  # how far a label of an unexpected kind moves the log-odds of a URL with its features
 MAX_LABELS = 64  # of a domain that teach; then it has rules, or its URLs don't tell articles
-MAX_FEATURES = 20_000  # of the crawl, 0.1 KB each
 _MAX_ODDS = 8.0
 
 
 class UrlPrior:
-    """A model with *weights* by feature ("": the constant), which adapts to the crawl and to each domain.
+    """A model with *weights* by feature ("": the constant), which adapts to each domain.
 
     The result depends on the labels and their order, and nothing else.
 
@@ -228,7 +224,6 @@ class UrlPrior:
 
     def __init__(self, weights: Mapping[str, float]) -> None:
         self._weights = weights
-        self._of_crawl: dict[str, float] = {}
         self._of_domain: dict[str, dict[str, float]] = {}
         self._labels: dict[str, int] = {}  # by domain
 
@@ -240,43 +235,31 @@ class UrlPrior:
         """Return the model as it was before any label."""
         return UrlPrior(self._weights)
 
-    def base(self, target: str) -> float:
-        """Return the probability by the weights that come with the project alone."""
-        return _logistic(self._weights[""] + sum(self._weights.get(feature, 0.0) for feature in features_of(target)))
-
     def labels(self, domain: str) -> int:
         """Return the number of labels of *domain* that the model has learnt from, at most `MAX_LABELS`."""
         return self._labels.get(domain, 0)
 
-    def label(self, domain: str, target: str, is_article: bool, weight: float = 1.0, *, of_crawl: bool = True) -> bool:
-        """Learn from the label of *target*, which counts *weight*, in (0, 1]; return whether it was used.
-
-        Only what is known of *domain* changes if the crawl has learnt from the label before (not *of_crawl*).
-        """
+    def label(self, domain: str, target: str, is_article: bool) -> bool:
+        """Learn from the label of *target*; return whether it was used."""
         count = self.labels(domain)
         if count >= MAX_LABELS:
             return False
         self._labels[domain] = count + 1
         features = features_of(target)
         own = self._of_domain.setdefault(domain, {})
-        error = weight * (is_article - _logistic(self._log_odds(features, own))) / len(features)
+        error = (is_article - _logistic(self._log_odds(features, own))) / len(features)
         for feature in features:
-            own[feature] = own.get(feature, 0.0) + OF_SITE * error
-            if of_crawl and (feature in self._of_crawl or len(self._of_crawl) < MAX_FEATURES):
-                self._of_crawl[feature] = self._of_crawl.get(feature, 0.0) + OF_CRAWL * error
+            own[feature] = own.get(feature, 0.0) + STEP * error
         return True
 
     def forget(self, domain: str) -> None:
-        """Forget what is known of *domain*; the crawl keeps what it taught."""
+        """Forget what is known of *domain*."""
         self._labels.pop(domain, None)
         self._of_domain.pop(domain, None)
 
     def _log_odds(self, features: tuple[str, ...], own: Mapping[str, float]) -> float:
-        shipped, crawl = self._weights, self._of_crawl
-        odds = shipped[""]
-        for feature in features:
-            odds += shipped.get(feature, 0.0) + crawl.get(feature, 0.0) + own.get(feature, 0.0)
-        return odds
+        shipped = self._weights
+        return shipped[""] + sum(shipped.get(feature, 0.0) + own.get(feature, 0.0) for feature in features)
 
 
 def _logistic(odds: float) -> float:

@@ -1,6 +1,5 @@
 """Which articles become documents, and which pages are but other ways to one."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -12,7 +11,7 @@ from crawlers.missions.news.articles import ArticlePolicy
 from crawlers.missions.news.dedup import document_copies
 from crawlers.missions.news.dedup.document_copies import DocumentKeys, Duplicates
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
-from crawlers.missions.news.news_items import Article, CopyReason, News
+from crawlers.missions.news.news_items import Article, News
 from crawlers.missions.news.stored.news_tables import DocumentRow, feed_item
 from crawlers.missions.news.urls.rule_learner import UrlRule
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
@@ -21,7 +20,6 @@ from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.keys import content_hash
 from crawlers.urls.resolution import resolve
 from tests.support.executed_statements import statements
-from tests.support.news_run import at_once
 from tests.support.stored_rows import NothingPending, execute, write_changes_of
 
 SITE, NOW = "http://one.test", 1e9
@@ -39,26 +37,20 @@ class Desk:
         self.pages = 0
         self.changes = ChangeSet()  # of the latest page
 
-    def page(self, url, canonical="", body=b""):
+    def page(self, url, canonical=""):
         self.pages += 1
         url = resolve(SITE, url).url
-        return Page(
-            self.pages, url, 1, State.DONE, canonical=canonical, content_hash=content_hash(body or url.encode())
-        )
+        return Page(self.pages, url, 1, State.DONE, canonical=canonical, content_hash=content_hash(url.encode()))
 
-    def judge(self, url, canonical="", article=STORY, body=b""):
+    def judge(self, url, canonical="", article=STORY):
         """What comes of a page with that *article*."""
-        page = self.page(url, canonical, body)
+        page = self.page(url, canonical)
         if canonical.startswith("/"):
             article = replace(article, canonical_url=resolve(SITE, canonical).url)
         news = News(article=article, fingerprint=document_fingerprint(page.url, article))
         self.changes = ChangeSet()
         lease = Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW)
         return self.policy.judge(lease, replace(page, facts=news), news, self.changes, NOW)
-
-    def copy_of(self, url, body, canonical=""):
-        """The known document of these bytes."""
-        return asyncio.run(self.policy.copy_of(self.page(url, canonical, body), at_once))
 
     def languages(self):
         return [row.language for row in self.changes[DocumentRow]]
@@ -121,21 +113,6 @@ def test_version_of_a_document_is_not_an_alternate_url(policy):
     news = policy.judge("/print/1", article=replace(STORY, text=f"{STORY.text} more"))
     assert (news.outcome, news.is_alternate_url) == ("duplicate", False)
     assert news.reason == "nearly_same_text 1"
-
-
-@pytest.mark.parametrize(
-    ("url", "canonical", "is_alternate_url"),
-    [
-        ("/print/1", "", True),
-        ("/print/1", "http://[::1", True),
-        ("/print/1", "/print/1", False),
-        ("/news/2", "", False),
-    ],
-)
-def test_page_of_the_same_bytes_is_known_before_it_is_read(policy, url, canonical, is_alternate_url):
-    policy.judge("/news/1-story", body=b"bytes")
-    assert policy.copy_of(url, b"bytes", canonical) == CopyReason("same_bytes 1", is_alternate_url)
-    assert policy.copy_of(url, b"others", canonical) is None
 
 
 def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(database):

@@ -9,7 +9,7 @@ from crawlers.missions.news.feeds import feed_registry
 from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES, USUAL_PLACES
 from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, Article, News
 from crawlers.missions.news.news_run import MAX_SITEMAPS
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, LISTS
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import FeedItemRow
 from crawlers.ranking.page_scores import OTHER
 from crawlers.reasons import Reason
@@ -204,17 +204,16 @@ def test_nearly_the_same_text_at_a_url_of_another_form_is_no_label(runs):
 
 
 def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(runs):
-    """The pages before the kill teach the prior and the lists what pages of the next run have as their slots."""
+    """The pages before the kill teach the prior what pages of the next run have as their slots."""
     crawl = runs(learns=True)
     news = [f"/x/{n:08x}f3a77c0" for n in range(24)]
-    crawl.end(crawl.leases()["/"], *news[:4], *(f"/b/{n}" for n in range(4)), "/tag/fire", "/tag/storm")
+    crawl.end(crawl.leases()["/"], *news[:4], *(f"/b/{n}" for n in range(4)))
     leases = crawl.leases()
-    for number, path in enumerate((*news[:3], "/b/1", "/b/2", "/tag/fire")):
-        shown = news[4:] if path == "/tag/fire" else ()
-        crawl.end(leases[path], *shown, now=NOW + number, news=News(odds=3.0 if path in news else -3.0))
-    new = ("/x/8badf00d17ac0de", "/b/17", "/tag/wind")
+    for number, path in enumerate((*news[:3], "/b/1", "/b/2")):
+        crawl.end(leases[path], now=NOW + number, news=News(odds=3.0 if path in news else -3.0))
+    new = ("/x/8badf00d17ac0de", "/b/17")
     slots = [crawl.mission.classifier.slot(SITE, SITE + path) for path in new]
-    assert [slot.queue for slot in slots] == [FIT, OTHER, LISTS]
+    assert [slot.queue for slot in slots] == [FIT, OTHER]
     crawl.writer.flush()  # all pages are stored, and the process is killed
     again = runs(learns=True)
     assert [again.mission.classifier.slot(SITE, SITE + path) for path in new] == slots

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crawlers.missions.news.article.article_evidence import IN_FEED, Evidence, Label, is_list, label, log_odds
+from crawlers.missions.news.article.article_evidence import IN_FEED, Evidence, is_list, label, log_odds
 
 
 @pytest.mark.parametrize(
@@ -31,5 +31,5 @@ def test_content_is_a_list_unless_anything_speaks_for_an_article():
 
 
 def test_item_of_a_feed_is_an_article_unless_its_page_has_contrary_evidence():
-    assert label(IN_FEED) == Label(True)
+    assert label(IN_FEED) is True
     assert label(IN_FEED + log_odds(Evidence(link_density=0.9))) is None

@@ -7,7 +7,7 @@ import pytest
 from crawlers.items import State
 from crawlers.missions.news.article.article_evidence import SURE
 from crawlers.missions.news.article.news_reader import PROMISING, NewsReader
-from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, CopyReason
+from crawlers.missions.news.news_items import FEED, HOME, SITEMAP
 from crawlers.missions.news.urls.rule_learner import UrlRule
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.pages.response import LARGE_BYTES, ResponseReader, WebResponse
@@ -64,13 +64,8 @@ def read(pool):
         pool.calls.append((SITE, "thread"))
         return function()
 
-    def read(
-        body, url=f"{SITE}/", content_type=HTML, *, level=2, kind="", is_announced=False, copy=None, rules=None, **more
-    ):
-        async def copy_of(page):
-            return copy
-
-        news = NewsReader(reader, classifier, {"paper.example": rules or {}}, pool, copy_of, in_thread)
+    def read(body, url=f"{SITE}/", content_type=HTML, *, level=2, kind="", is_announced=False, rules=None, **more):
+        news = NewsReader(reader, classifier, {"paper.example": rules or {}}, pool, in_thread)
         response = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
         return asyncio.run(news.read(response, 7, level, kind, is_announced, is_announced, NOW))
 
@@ -176,12 +171,6 @@ def test_date_that_only_the_extraction_finds_counts(read):
     page = read(f"{MARKED}<footer>20 November 2026</footer>", f"{SITE}/x", rules={"published": "footer"})
     assert page.facts.odds > SURE
     assert page.facts.article.published == "2026-11-20"
-
-
-def test_page_with_the_bytes_of_a_document_is_a_copy_and_not_extracted(read, pool):
-    page = read(STORY, FITTING, copy=CopyReason("same_bytes 3", False))
-    assert (page.facts.outcome, page.facts.reason) == ("duplicate", "same_bytes 3")
-    assert (page.facts.article, pool.calls) == (None, [])
 
 
 # Hosts outside the scope

@@ -15,7 +15,6 @@ from crawlers.missions.news.stored.news_tables import DocumentRow
 from crawlers.reasons import Reason
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.writer import Writer
-from crawlers.urls.keys import content_hash
 from tests.support.executed_statements import statements
 from tests.support.stored_rows import execute
 
@@ -32,10 +31,6 @@ def prose(seed, count=160):
 
 def article(seed=1, canonical="", **changes):
     return replace(Article(f"Title {seed}", prose(seed), None, "", (), "", "en", canonical, "", "rule"), **changes)
-
-
-def body_hash(article):
-    return content_hash(f"{article.title} {article.text}".encode())
 
 
 class Crawl:
@@ -73,7 +68,7 @@ class Crawl:
     def look_up(self, url, article, page_id):
         """Return the look-up for an article that is judged later."""
         fingerprint = document_fingerprint(url, article)
-        return self.duplicates.look_up(self.duplicates.query(page_id, fingerprint, body_hash(article)))
+        return self.duplicates.look_up(self.duplicates.query(page_id, fingerprint))
 
     def judge(self, url, article, page_id=None, *, stored=True, copies=None):
         """Return the copy, or the number of the new document; without *stored*, kill the process before the commit.
@@ -83,7 +78,7 @@ class Crawl:
         self._pages += 1
         page = page_id or self._pages
         changes = ChangeSet()
-        copy = self.duplicates.judge(page, url, article, changes, content_hash=body_hash(article), stored=copies)
+        copy = self.duplicates.judge(page, url, article, changes, stored=copies)
         if copy is None:
             fingerprint = document_fingerprint(url, article)
             row = (page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule")
@@ -91,10 +86,6 @@ class Crawl:
         if stored:
             self._writer.submit(changes)
         return page if copy is None else copy._replace(url="")
-
-    def same_bytes(self, page, url, article):
-        copy = self.duplicates.same_bytes(page, url, body_hash(article))
-        return None if copy is None else copy.page_id
 
     def documents(self):
         self._writer.flush()
@@ -186,9 +177,7 @@ def test_copy_that_became_a_document_stays_one(crawl):
 def test_claim_without_a_document_is_void(crawl):
     assert crawl.judge(f"{SITE}/a", article(1), stored=False) == 1
     crawl.resume()
-    assert crawl.same_bytes(2, f"{SITE}/b", article(1)) is None
     assert crawl.judge(f"{SITE}/b", article(1)) == 2
-    assert crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
     assert crawl.judge(f"{SITE}/a", article(1), page_id=1) == Copy(2, Reason.SAME_TEXT, "")
     assert crawl.documents() == [2]
 

@@ -5,7 +5,8 @@ import pytest
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
 from crawlers.missions.news.news_items import FEED, HOME, PAGE, News
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH, LISTS, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FRESH, QueueSlot
+from crawlers.ranking.page_scores import OTHER
 from tests.support.frontier_state import counts_of
 from tests.support.news_run import HOUR, NOW, RULE, feed, target
 
@@ -65,10 +66,10 @@ def test_home_page_that_moved_is_one_at_its_new_address(runs):
     assert crawl.poll("/en/") == (HOME, 1, 0)
 
 
-@pytest.mark.parametrize(("path", "kind"), [("/archive/2019/05", None), ("/tag/storm", PAGE)])
-def test_page_of_an_archive_that_shows_new_articles_is_read_once(runs, path, kind):
+@pytest.mark.parametrize(("path", "queue", "kind"), [("/archive/2019/05", ARCHIVE, None), ("/tag/storm", OTHER, PAGE)])
+def test_page_of_an_archive_that_shows_new_articles_is_read_once(runs, path, queue, kind):
     crawl = runs(RULE)
     crawl.end(crawl.leases()["/"])
-    crawl.frontier.add([Candidate(crawl.site_id, target(path), level=1, hint=QueueSlot(LISTS, 1.0))], NOW)
+    crawl.frontier.add([Candidate(crawl.site_id, target(path), level=1, hint=QueueSlot(queue, 1.0))], NOW)
     crawl.end(crawl.leases()[path], "/a1", "/a2", "/a3")
     assert crawl.poll(path)[:1] == ((kind,) if kind else ())

@@ -84,7 +84,7 @@ def probability(news, url=f"{SITE}/kx/storm"):
 
 def teach(news, odds, *paths, site=SITE):
     for path in paths:
-        news.write(PageLabelRow(news.page(path, 1.0, site=site), news.sites[site], odds, 1.0, None))
+        news.write(PageLabelRow(news.page(path, 1.0, site=site), news.sites[site], odds, 1.0))
 
 
 KNOWN = ("/kx/fire", "/kx/cup", "/kx/train", "/kx/mayor")

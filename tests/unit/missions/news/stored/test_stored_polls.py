@@ -110,23 +110,21 @@ def test_documents_of_a_site_are_counted_up_to_a_limit(crawl):
 def test_labels_are_sorted_oldest_first(crawl):
     pages = [crawl.page(f"/{n}", NOW) for n in range(5)]
     times = (None, None, NOW + 2, NOW + 1, NOW + 1)
-    for number, (page_id, at) in enumerate(zip(pages, times, strict=True)):
-        crawl.write(PageLabelRow(page_id, crawl.sites[SITE], 1.0, at, number))
+    for page_id, at in zip(pages, times, strict=True):
+        crawl.write(PageLabelRow(page_id, crawl.sites[SITE], 1.0, at))
     other = NewsStore(crawl.database, "other")
-    other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0, NOW, None))
-    expected = [(SITE, f"{SITE}/{n}", 1.0, n, times[n]) for n in (0, 1, 3, 4, 2)]
+    other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0, NOW))
+    expected = [(SITE, f"{SITE}/{n}", 1.0, times[n]) for n in (0, 1, 3, 4, 2)]
     assert labels_of(crawl.database, crawl.sites.values()) == expected
 
 
-def test_included_site_has_its_rules_and_whether_a_page_waits_or_was_read(crawl):
+def test_included_site_has_its_rules_and_whether_a_page_waits(crawl):
     one, other = crawl.sites[SITE], crawl.sites[OTHER]
     crawl.write(SiteRules(one, "old"), SiteRules(other, "old"))
     crawl.write(SiteRules(one, None), SiteRules(one, "new"), SiteRules(other, None))
     crawl.page("/waits", NOW, site=OTHER, state=State.WAITING)
     found = [QueuedSite(one, SITE, "new", False), QueuedSite(other, OTHER, None, True)]
     assert queued_sites(crawl.database, crawl.sites.values()) == found
-    crawl.page("/done", NOW)
-    assert all(row.has_pages for row in queued_sites(crawl.database, crawl.sites.values()))
 
 
 def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):

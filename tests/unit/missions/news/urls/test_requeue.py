@@ -7,7 +7,6 @@ from crawlers.items import Page, State
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, QueueSlot, by_fit
 from crawlers.missions.news.stored.stored_polls import QueuedSite
 from crawlers.missions.news.urls import requeue as requeue_module
-from crawlers.missions.news.urls.rejudging import Rejudging
 from crawlers.missions.news.urls.requeue import BEFORE_ALL, Requeue
 from crawlers.ranking.page_scores import OTHER
 from crawlers.store.schema.tables import SiteRules
@@ -31,9 +30,6 @@ class Rules:
     def slot(self, site, url):
         self.calls += 1
         return QueueSlot(FIT, 1.0) if self.word in url else LESS
-
-    def has_rules(self, site):
-        return False
 
     def fingerprint(self, site):
         return self.word
@@ -61,7 +57,7 @@ def requeue(rules, frontier):
 
 def requeue_of(rules, frontier):
     """Return one that never judges pages again, as long as no rules are learnt."""
-    return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05), NothingPending(7))
+    return Requeue(rules, frontier, NothingPending(7))
 
 
 def add(frontier, *paths, slot=LESS, site_id=1, name=NAME):
@@ -104,7 +100,7 @@ def finished(requeue, most=99):
     for _ in range(most):
         if (read := requeue.look_up()) is not None:
             requeue.keep(read())
-        requeue.step(1, changes, NOW)
+        requeue.step(changes, NOW)
     return changes[SiteRules]
 
 
@@ -147,11 +143,11 @@ def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committe
     read = requeue.look_up()
     assert read is not None
     assert requeue.look_up() is None
-    requeue.step(1, ChangeSet(), NOW)
+    requeue.step(ChangeSet(), NOW)
     assert queues(frontier, 1, 2) == [OTHER] * 2, "nothing was read yet"
     requeue.keep(read())
     assert requeue.look_up() is None, "the pages are not requeued yet"
-    requeue.step(1, ChangeSet(), NOW)
+    requeue.step(ChangeSet(), NOW)
     assert queues(frontier, 1, 2, 3) == [FIT, FIT, OTHER]
     finished(requeue)
     assert requeue._commits.waited == [7, 0, 0]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, StoredLabel
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, LISTS, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule, learn_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.missions.news.urls.url_prior import UrlPrior
@@ -64,8 +64,8 @@ def test_rules_are_learnt_from_enough_labels_and_kept():
 
 def test_labels_that_are_later_than_the_rules_were_not_used_for_them():
     """A kill between the label that made rules due and the rules: they are learnt after the next label."""
-    labels = [StoredLabel(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0, None, float(n)) for n in range(50)]
-    labels += [StoredLabel(SITE, f"{SITE}/tag/{n}", -3.5, None, float(n)) for n in range(50)]
+    labels = [StoredLabel(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0, float(n)) for n in range(50)]
+    labels += [StoredLabel(SITE, f"{SITE}/tag/{n}", -3.5, float(n)) for n in range(50)]
     labels.sort(key=lambda one: one.labelled_at)
     first = classifier(learns=True)
     first.recall(labels[:40])
@@ -178,64 +178,28 @@ def test_pages_are_queued_anew_when_the_labels_that_the_prior_learns_from_have_d
 
 
 OTHERS = "http://www.gazette.example"
-
-
-def learnt_by(book):
-    """What the prior and the lists of *book* say of new URLs."""
-    here, there = ("/a/7c01f3bb", "/b/777", "/tag/wind"), ("/a/7c01f3bb", "/tag/wind")
-    urls = [(site, site + path) for site, paths in ((SITE, here), (OTHERS, there)) for path in paths]
-    return [(book.prior(*url), book.slot(*url)) for url in urls]
-
-
-def read(book, stored):
-    """Let *book* learn from pages as they are read, at last also a rule."""
-    for site, url, odds, articles, _ in stored:
-        book.label(site, url, odds)
-        learn(book, site, 0.0)
-        if articles is not None:
-            book.record_listing(site, url, articles)
-
-
 PAGES = [
-    StoredLabel(site, site + path, odds, articles)
+    StoredLabel(site, site + path, odds)
     for n in range(20)
     for site in ((SITE, OTHERS) if n < 5 else (SITE,))
-    for path, odds, articles in ((f"/a/{n}f3a77c0{n}", 3.0, None), (f"/b/{n}", -3.0, 0), (f"/tag/{'x' * n}ice", 0.0, 9))
+    for path, odds in ((f"/a/{n}f3a77c0{n}", 3.0), (f"/b/{n}", -3.0))
 ]
 
 
-def test_resumed_run_knows_what_the_prior_and_the_lists_have_learnt_also_from_sites_with_rules():
+def test_resumed_run_knows_what_was_learnt_also_of_sites_with_rules():
     first, second = with_prior(learns=True), with_prior(learns=True)
-    read(first, PAGES)
+    for site, url, odds, _ in PAGES:
+        first.label(site, url, odds)
+        learn(first, site, 0.0)
     assert first.has_rules(SITE)
     assert not first.has_rules(OTHERS)
-    assert learnt_by(first)[3][0] > 0.6
-    assert learnt_by(first)[4][1].queue == LISTS
     second.replace("paper.example", first._rules.rules_of("paper.example"))
     second.recall(PAGES)
-    assert learnt_by(second) == learnt_by(first)
-    assert second.fingerprint(SITE) == first.fingerprint(SITE)
-    assert second.fingerprint(OTHERS) == first.fingerprint(OTHERS)
-
-
-def test_site_of_a_known_domain_that_comes_later_teaches_all_domains():
-    together, apart = with_prior(learns=True), with_prior(learns=True)
-    blog = "http://blog.paper.example"
-    pages = [StoredLabel(blog, f"{blog}/a/{n}f3a77c0{n}", 3.0) for n in range(9)]
-    few = [one for one in PAGES if one.site == SITE][:9]
-    together.recall([*few, *pages])
-    apart.recall(few)
-    apart.recall(pages)
-    assert learnt_by(together) == learnt_by(apart)
-
-
-def test_domain_that_comes_back_does_not_teach_the_other_domains_twice():
-    book = with_prior(learns=True)
-    read(book, PAGES)
-    before = learnt_by(book)
-    book.forget_labels("gazette.example")
-    assert learnt_by(book) != before
-    book.recall([one for one in PAGES if one.site == OTHERS])
-    after = learnt_by(book)
-    assert after[:3] == before[:3], "of the site that stayed"
-    assert [slot.queue for _, slot in after] == [slot.queue for _, slot in before]
+    new = f"{OTHERS}/a/7c01f3bb"
+    assert first.prior(OTHERS, new) > with_prior().prior(OTHERS, new)
+    for site in (SITE, OTHERS):
+        for path in ("/a/7c01f3bb", "/b/777"):
+            assert second.slot(site, site + path) == first.slot(site, site + path)
+        assert second.fingerprint(site) == first.fingerprint(site)
+    second.forget_labels("gazette.example")
+    assert second.prior(OTHERS, new) == with_prior().prior(OTHERS, new)

@@ -1,10 +1,10 @@
-"""Conditions and patterns: what they match, how they merge, and their expressions."""
+"""Conditions and patterns: what they match, and their expressions."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.missions.news.urls.url_pattern import UNBOUND, Counts, UrlPattern, merged, regex_of
+from crawlers.missions.news.urls.url_pattern import UNBOUND, UrlPattern, regex_of
 from crawlers.missions.news.urls.url_tokens import KINDS, OTHER, Shape, kind_of
 from crawlers.urls.url_expressions import UrlExpressions
 
@@ -25,33 +25,6 @@ def kinds(*names):
 
 def no_kinds(*names):
     return UNBOUND.narrowed("kind", frozenset(names), False)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "both"),
-    [
-        (only("news"), only("sport"), only("news", "sport")),
-        (only("news"), but("news"), UNBOUND),
-        (but("news", "tag"), but("tag"), but("tag")),
-        (kinds("word"), kinds("pair"), kinds("word", "pair")),
-        (only("news"), kinds("word"), kinds("word")),
-        (only("2024"), kinds("word"), None),
-        (but("news"), kinds("word"), None),
-    ],
-)
-def test_conditions_merge_if_one_condition_expresses_both(one, other, both):
-    assert one.united(other) == both
-    assert other.united(one) == both
-
-
-def test_patterns_merge_if_they_differ_in_one_condition():
-    one = UrlPattern(TWO, True, {0: only("news"), 1: kinds("slug")})
-    assert one.united(UrlPattern(TWO, False, one.positions)) == UrlPattern(TWO, None, one.positions)
-    assert one.united(UrlPattern(TWO, False, {0: only("sport"), 1: kinds("slug")})) is None
-    assert one.united(UrlPattern(Shape(2, ".html", None), True, one.positions)) is None
-    many = [(UrlPattern(TWO, True, {0: only(name), 1: kinds("slug")}), Counts(1.0, 2.0), 3) for name in "abcd"]
-    ((pattern, counts, count),) = merged(many)
-    assert (pattern.positions[0], counts, count) == (only(*"abcd"), (4.0, 8.0), 12)
 
 
 @pytest.mark.parametrize(

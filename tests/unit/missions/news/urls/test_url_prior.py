@@ -1,11 +1,10 @@
-"""The prior tells which URLs are probably articles, and adapts to the crawl and to each site."""
+"""The prior tells which URLs are probably articles, and adapts to each site."""
 
 import random
 
 import pytest
 
 from bench.news.url_rules import COMMON, UNSEEN, drawn
-from crawlers.missions.news.urls import url_prior
 from crawlers.missions.news.urls.url_prior import MAX_CHARS, MAX_LABELS, UrlPrior, features_of
 from crawlers.ranking.link_prior import OF_URLS, shipped_weights
 
@@ -61,14 +60,6 @@ def test_same_labels_give_the_same_model():
     assert one.probability(SITE, "/news/fire-7") == other.probability(SITE, "/news/fire-7")
     assert one.labels(SITE) == MAX_LABELS
     assert not one.label(SITE, "/news/fire-8", True)
-
-
-def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(url_prior, "MAX_FEATURES", 30)
-    prior = shipped()
-    for number in range(200):
-        prior.label(f"{number}.example", f"/{'x' * (number % 20 + 1)}/{'y' * (number % 19 + 1)}", True)
-    assert len(prior._of_crawl) == 30
 
 
 def test_features_are_bounded():
