@@ -1,9 +1,7 @@
 """The process of a worker: tiny programs that print, exit, die, and wait for the end of their input."""
 
 import asyncio
-import os
 import signal
-import subprocess
 import sys
 from functools import partial
 
@@ -72,28 +70,3 @@ def test_program_that_survives_it_and_goes_on_writing_does_not_delay_its_end_for
     lines, status = ended(program)
     assert status == 0
     assert {line for line, _ in lines[1:]} == {"line"}  # until its pipe is closed, which ends it
-
-
-def test_worker_learns_that_the_watching_process_was_killed():
-    """A process starts a worker and is killed; the worker writes into a pipe of the test that its input has ended."""
-    reads, writes = os.pipe()
-    worker = f"import os, sys; print('up', flush=True); sys.stdin.read(); os.write({writes}, b'stopped')"
-    watching = f"""
-import asyncio, sys
-from functools import partial
-from crawlers.cli.worker_process import WorkerProcess
-
-async def run():
-    new = partial(WorkerProcess, lambda line, _: print(line, flush=True))
-    command = [sys.executable, "-c", {worker!r}]
-    _, process = await asyncio.get_running_loop().subprocess_exec(new, *command, pass_fds=({writes},))
-    await process.ended
-
-asyncio.run(run())
-"""
-    with subprocess.Popen([sys.executable, "-c", watching], stdout=subprocess.PIPE, pass_fds=(writes,)) as process:
-        os.close(writes)
-        assert process.stdout.readline() == b"up\n"
-        process.kill()
-        assert os.read(reads, 100) == b"stopped"
-    os.close(reads)
