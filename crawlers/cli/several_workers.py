@@ -226,11 +226,18 @@ class Supervisor:
     async def _find(self, process: WorkerProcess) -> ProcessRow | None:
         """Return what the store knows of a worker from now on; None also if everything ends at once."""
         found: Future[ProcessRow | None] = Future()
-        # A thread that does not keep the program from ending.
-        Thread(target=lambda: found.set_result(self._workers.find(process.pid)), daemon=True).start()
-        waiting: set[asyncio.Future[Any]] = {asyncio.wrap_future(found), self._forced}
+
+        def find() -> None:
+            try:
+                found.set_result(self._workers.find(process.pid))
+            except BaseException as error:
+                found.set_exception(error)
+
+        Thread(target=find, daemon=True).start()  # it does not keep the program from ending
+        look = asyncio.wrap_future(found)
+        waiting: set[asyncio.Future[Any]] = {look, self._forced}
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        seen = found.result() if found.done() else None
+        seen = look.result() if look.done() else None
         if seen is not None:
             self._crawl_id = seen.crawl_id
         return seen

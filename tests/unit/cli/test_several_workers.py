@@ -339,3 +339,11 @@ def test_worker_that_dies_when_others_have_asked_the_crawl_to_stop_is_not_replac
     group = Group(2, on_all=die)
     assert (group.run(), group.places) == (1, [1, 2])
     assert "was ended by SIGKILL while the crawl was stopping; the same command resumes it" in warnings(caplog)[0]
+
+
+def test_bug_of_a_look_at_the_store_ends_the_command():
+    group = Group(2)
+    group.find = lambda process: 1 // 0
+    with pytest.raises(ExceptionGroup) as caught:
+        group.run()
+    assert caught.group_contains(ZeroDivisionError)
