@@ -46,17 +46,7 @@ _KNOWN = f"""
         CASE WHEN level = 0 AND state = {int(State.DONE)} THEN 1 ELSE 0 END AS is_root
     FROM page WHERE site_id"""  # noqa: S608 - constants of ours
 # As JSON: with a row per URL, a thread that reads would need the interpreter for each, and waits for it every time.
-_IN_LISTS = {
-    "sqlite": """
-    SELECT max(is_root),
-        json_group_array(key), json_group_array(packed), json_group_array(state), json_group_array(url), max(site_id)
-    FROM ({known}) AS k""",
-    "postgresql": """
-    SELECT max(is_root),
-        CAST(json_agg(key) AS text), CAST(json_agg(packed) AS text), CAST(json_agg(state) AS text),
-        CAST(json_agg(url) AS text), max(site_id)
-    FROM ({known}) AS k""",
-}
+_LIST = {"sqlite": "json_group_array({0})", "postgresql": "CAST(json_agg({0}) AS text)"}
 _NUMBERS_KNOWN = "SELECT site_id, count(*) FROM page WHERE site_id{among} GROUP BY site_id"
 _WAITING = f"""
     SELECT priority, id, key, url, level, hops, attempts, request FROM page
@@ -102,11 +92,7 @@ _DUE = f"""
     JOIN {{table}} AS s ON s.page_id = p.id AND s.queue = {REVISIT}
     WHERE v.site_id{{among}} ORDER BY v.due_at, p.id"""  # noqa: S608
 _PREVIOUS = "SELECT state, status, content_hash, fetched_at, etag, last_modified FROM page WHERE id = :page"
-_LINKS = {
-    "sqlite": "SELECT json_group_array(target_id), json_group_array(count) FROM link WHERE source_id = :page",
-    "postgresql": """
-    SELECT CAST(json_agg(target_id) AS text), CAST(json_agg(count) AS text) FROM link WHERE source_id = :page""",
-}
+_LINKS = "SELECT {0}, {1} FROM link WHERE source_id = :page"
 _NUMBERS = """
     SELECT p.key, p.id FROM page AS p JOIN site ON site.id = p.site_id
     WHERE site.crawl_id = :crawl AND site.site = :name AND p.key"""
@@ -132,12 +118,12 @@ class SqlFrontierStore:
         self._writer = writer
         dialect = database.engine.dialect.name
         self._among = AMONG[dialect]
-        self._links = _LINKS[dialect]
-        self._known_among = _IN_LISTS[dialect].format(known=f"{_KNOWN} = :site AND key{self._among}")
-        some = f"{_KNOWN} = :site AND key >= :key ORDER BY key LIMIT :limit"
-        self._known_from = _IN_LISTS[dialect].format(known=some)
-        of_sites = f"{_KNOWN}{self._among} ORDER BY site_id, key"
-        self._known_of = _IN_LISTS[dialect].format(known=of_sites) + " GROUP BY site_id"
+        self._links = _LINKS.format(*(_LIST[dialect].format(name) for name in ("target_id", "count")))
+        lists = ", ".join(_LIST[dialect].format(name) for name in ("key", "packed", "state", "url"))
+        known = f"SELECT max(is_root), {lists}, max(site_id) FROM ({_KNOWN}{{0}}) AS k"  # noqa: S608
+        self._known_among = known.format(f" = :site AND key{self._among}")
+        self._known_from = known.format(" = :site AND key >= :key ORDER BY key LIMIT :limit")
+        self._known_of = known.format(f"{self._among} ORDER BY site_id, key") + " GROUP BY site_id"
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
         self._most_changed = MIN_CHANGED
         self._ids = ReservedIds(writer, page, ID_BLOCK)
