@@ -29,7 +29,6 @@ _LINK_BYTES = len("<a href>")
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips
 _HTML_IN_SVG = "foreignObject"
 _FOREIGN = frozenset({"svg", "math", _HTML_IN_SVG})
-_METADATA = frozenset({"title", "base", "link", "meta"})
 _MAX_METADATA = 1000  # elements whose ancestors are examined; icons may have titles
 # The shared declarative refresh steps of the HTML Standard, 4.2.5.3: seconds, a separator, and the rest.
 _REFRESH = re.compile(
@@ -88,8 +87,8 @@ class ParsedPage:
         self.base: str | None = None  # raw href of the first <base href>
         self.canonical = ""  # raw href of the first <link rel=canonical>
         self.robots: frozenset[str] = frozenset()  # a subset of noindex, nofollow
-        self._nodes, self.hrefs, metadata = _links(tree, tags)
-        self._read_metadata(metadata)
+        self._read_metadata()
+        self._nodes, self.hrefs = _links(tree, tags)
         self.unread_links = unread_links
 
     def link(self, index: int) -> LinkTexts:
@@ -135,12 +134,12 @@ class ParsedPage:
         """The raw contents of JSON-LD scripts; may be called before or after `text`."""
         return self._json_ld + [node.text() for node in self._tree.css('script[type*="ld+json"]')]
 
-    def _read_metadata(self, nodes: Iterable[LexborNode]) -> None:
+    def _read_metadata(self) -> None:
         """Read the first title, base and canonical link in tree order, as browsers do, and all meta robots."""
         robots: set[str] = set()
         titled = False
         checked = 0
-        for node in nodes:
+        for node in self._tree.css("title,base,link,meta"):
             tag = node.tag
             attributes = node.attributes
             if tag == "title":
@@ -195,32 +194,26 @@ def _first_links(body: bytes, tags: frozenset[str]) -> tuple[bytes, int]:
     return (body, 0) if last is None else (body[: last.start()], len(tag.findall(body, last.start())))
 
 
-def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNode], list[str], list[LexborNode]]:
-    """Return the nodes that are links, their hrefs, and the nodes of metadata, each in document order."""
+def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNode], list[str]]:
+    """Return the nodes that are links, and their hrefs, in document order."""
+    if not tags or tree.root is None:
+        return [], []
+    nodes = tree.css(_selector(tags))
     found: list[LexborNode] = []
     hrefs: list[str] = []
-    metadata: list[LexborNode] = []
-    for node in tree.css(_selector(tags)):  # one walk: that takes longer than what is done with the nodes
-        tag = node.tag
-        if tag == "a":
-            attributes = node.attributes
-            if "href" not in attributes:
-                continue
-            value = attributes["href"]
-            href = (value and value.strip(_BLANK)) or _href(node)
-        else:
-            href = _href(node) if tag in tags else None
-            if tag in _METADATA:
-                metadata.append(node)
+    for node in nodes:
+        # Nearly every link is an <a> with a value.
+        value = node.attrs.get("href") if node.tag == "a" else None
+        href = (value and value.strip(_BLANK)) or _href(node)
         if href is not None:
             found.append(node)
             hrefs.append(href)
-    return found, hrefs, metadata
+    return found, hrefs
 
 
 @cache
 def _selector(tags: frozenset[str]) -> str:
-    return ",".join(sorted(tags | _METADATA))
+    return ",".join(f"{tag}[{'http-equiv' if tag == 'meta' else LINK_TAGS[tag]}]" for tag in sorted(tags))
 
 
 def _href(node: LexborNode) -> str | None:

@@ -135,7 +135,7 @@ class ResponseReader:
             title=parsed.title,
             canonical=without_credentials(parsed.canonical)[:2000],
             content_hash=content_hash(response.body),
-            content_signature=content_signature(text, [response.url, *parsed.hrefs]),
+            content_signature=content_signature(text, [response.url, *counts]),
             reason=_reason(response, parsed),
             is_indexable=_may_be_indexed(response, parsed) and _is_canonical(parsed, targets, own[""]),
             **self._sorted_links(here, parsed, counts, targets),
