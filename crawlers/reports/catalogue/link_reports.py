@@ -7,15 +7,16 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from sqlalchemy import case, func, literal, select
+from sqlalchemy import func, select
 
-from crawlers.items import REDIRECT, State
+from crawlers.items import State
 from crawlers.reasons import Reason, is_about
 from crawlers.reports.catalogue.conditions import MAX_CHARS, equal, in_text, is_host, is_wanted_page, of_reason
 from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, PageReport, on_pages
 from crawlers.reports.catalogue.page_reports import LEVEL
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.reports.histories.history import N_
+from crawlers.reports.histories.linking_pages import PLACE
 from crawlers.store.reading.redirect_chains import broken_ends_of, problems_of
 from crawlers.store.reading.url_counts import URL_KIND, has_reason
 from crawlers.store.schema.tables import (
@@ -141,11 +142,10 @@ class ExternalLinks(_LinksOnPages):
         return [] if filters.status is None else [page.c.status == filters.status]
 
     def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
-        place = case((link_context.c.tag == REDIRECT, literal(REDIRECT)), else_=link_context.c.position)
         key = (external_link.c.page_id, external_link.c.url_id, external_link.c.context_id)
         statement = (
             select(
-                *key, external_url.c.url, external_url.c.site, link_context.c.anchor, place, external_link.c["count"]
+                *key, external_url.c.url, external_url.c.site, link_context.c.anchor, PLACE, external_link.c["count"]
             )
             .join(external_url, external_url.c.id == external_link.c.url_id)
             .join(link_context, link_context.c.id == external_link.c.context_id)

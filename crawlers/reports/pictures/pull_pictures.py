@@ -23,7 +23,7 @@ from crawlers.store.schema.tables import crawl, pull, site
 from crawlers.store.writing.pulls import ROWS_AT_ONCE, has_pulls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from sqlalchemy import Connection, Subquery
 
@@ -37,21 +37,6 @@ _REWARDS = {
     "links": N_("external links found"),
     "new_hosts": N_("different external hosts found"),
 }
-
-
-class _Sites(NamedTuple):
-    """The sites with the most pulls, with their names, and how many others have any."""
-
-    names: dict[int, str]
-    others: int
-
-    @property
-    def notes(self) -> tuple[Said, ...]:
-        """What is not shown."""
-        if not self.others:
-            return ()
-        others = Count(self.others, "%(number)s site", "%(number)s sites")
-        return (said("Not shown: %(others)s of which fewer pages were read.", others=others),)
 
 
 class _Sample(NamedTuple):
@@ -75,14 +60,14 @@ def _numbered(connection: Connection, crawl_id: int) -> tuple[int, Subquery]:
     return pulls, select(number, pull.c.site_id, pull.c.reward, pull.c.ended_at).where(is_own).subquery()
 
 
-def _samples(connection: Connection, numbered: Subquery, sites: _Sites, every: int) -> Iterator[_Sample]:
+def _samples(connection: Connection, numbered: Subquery, sites: Collection[int], every: int) -> Iterator[_Sample]:
     """Yield how many pulls each of *sites* had after every *every* pulls, and after the last one."""
     part = (numbered.c.number - 1) // every
-    shown = case((numbered.c.site_id.in_(list(sites.names)), numbered.c.site_id), else_=0)
+    shown = case((numbered.c.site_id.in_(sites), numbered.c.site_id), else_=0)
     statement = (
         select(part, shown, func.count(), func.max(numbered.c.ended_at)).group_by(part, shown).order_by(part, shown)
     )
-    own = dict.fromkeys(sites.names, 0)
+    own = dict.fromkeys(sites, 0)
     pulls, at, latest = 0, -math.inf, 0
     for place, site_id, number, ended_at in connection.execute(statement):
         if place != latest:
@@ -95,7 +80,8 @@ def _samples(connection: Connection, numbered: Subquery, sites: _Sites, every: i
     yield _Sample(pulls, at, own)
 
 
-def _sites(connection: Connection, wanted: PictureRequest) -> _Sites:
+def _sites(connection: Connection, wanted: PictureRequest) -> tuple[dict[int, str], list[Said]]:
+    """Return the sites with the most pulls by number, and what is said about the others that have any."""
     number = func.count().label("number")
     counted = (
         select(pull.c.site_id, number)
@@ -111,7 +97,9 @@ def _sites(connection: Connection, wanted: PictureRequest) -> _Sites:
     )
     names = {site_id: name for site_id, name in connection.execute(busiest)}
     total = connection.execute(select(func.count()).select_from(counted)).scalar_one()
-    return _Sites(names, total - len(names))
+    others = Count(total - len(names), "%(number)s site", "%(number)s sites")
+    note = said("Not shown: %(others)s of which fewer pages were read.", others=others)
+    return names, [note] if others.number else []
 
 
 class LinksFound(Picture):
@@ -161,14 +149,12 @@ class Pulls(_PullPicture):
 
     def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         axis, y = self.axis(wanted), Axis("own_pages", "pages read of the site")
-        (pulls, numbered), sites = _numbered(connection, wanted.crawl.id), _sites(connection, wanted)
-        if not sites.names:
+        (pulls, numbered), (sites, notes) = _numbered(connection, wanted.crawl.id), _sites(connection, wanted)
+        if not sites:
             return Drawing(axis, y, (), ())
         samples = list(_samples(connection, numbered, sites, math.ceil(pulls / POINTS)))
-        series = tuple(
-            Series(name, tuple(one.own[site_id] for one in samples)) for site_id, name in sites.names.items()
-        )
-        return Drawing(axis, y, _points(axis, samples), series, notes=sites.notes)
+        series = tuple(Series(name, tuple(one.own[site_id] for one in samples)) for site_id, name in sites.items())
+        return Drawing(axis, y, _points(axis, samples), series, notes=tuple(notes))
 
 
 class Indices(_PullPicture):
@@ -186,22 +172,22 @@ class Indices(_PullPicture):
 
     def drawing(self, connection: Connection, wanted: PictureRequest) -> Drawing:
         axis, y = self.axis(wanted), Axis("index", "index of the rule", Kind.DECIMAL)
-        (pulls, numbered), sites = _numbered(connection, wanted.crawl.id), _sites(connection, wanted)
+        (pulls, numbered), (sites, notes) = _numbered(connection, wanted.crawl.id), _sites(connection, wanted)
         rule = wanted.rules.new_rule()
-        if not sites.names or rule is None:
+        if not sites or rule is None:
             return Drawing(axis, y, (), ())
         every = math.ceil(min(pulls, MAX_REPLAYED) / POINTS)
         replayed = pulls if pulls <= MAX_REPLAYED else MAX_REPLAYED // every * every
         samples = [one for one in _samples(connection, numbered, sites, every) if one.pulls <= replayed]
         of_crawl = select(site.c.id).where(site.c.crawl_id == wanted.crawl.id).order_by(site.c.id)
         arms = connection.execute(of_crawl).scalars().all()
-        indices: dict[int, list[float | None]] = {site_id: [] for site_id in sites.names}
+        indices: dict[int, list[float | None]] = {site_id: [] for site_id in sites}
         for moment in trace(rule, arms, _replayed(connection, numbered, replayed), every, indices):
             assert isinstance(moment.arm, int)
             is_known = moment.index is not None and math.isfinite(moment.index)
             indices[moment.arm].append(moment.index if is_known else None)
-        series = tuple(Series(name, tuple(indices[site_id])) for site_id, name in sites.names.items())
-        notes = [*sites.notes, said("The first pages of each site are read before indices count.")]
+        series = tuple(Series(name, tuple(indices[site_id])) for site_id, name in sites.items())
+        notes.append(said("The first pages of each site are read before indices count."))
         if replayed < pulls:
             notes.append(said("Only the first %(pages)s pages are shown: later indices take too long.", pages=replayed))
         return Drawing(axis, y, _points(axis, samples), series, notes=tuple(notes))
