@@ -33,9 +33,8 @@ import crawlers
 from bench.halves import is_set_aside
 from bench.news.url_rules import COMMON, SCHEMAS, UNSEEN, drawn, filled
 from crawlers.missions.news.urls.url_classifier import PROBABLE
-from crawlers.missions.news.urls.url_prior import GROUP_OF, UrlPrior, features_of
+from crawlers.missions.news.urls.url_prior import GROUP_OF, OF_URLS, UrlPrior, features_of
 from crawlers.missions.news.urls.url_tokens import target_of_url
-from crawlers.ranking.link_prior import OF_URLS
 from crawlers.urls.domains import domain_group
 
 if TYPE_CHECKING:

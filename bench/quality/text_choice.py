@@ -33,10 +33,9 @@ from bench.quality.extraction import overlap, tokens, whole
 from crawlers.missions.news.article.article_reader import extracted_text
 from crawlers.missions.news.article.page_metadata import ArticleParts, json_ld, meta_tags, microdata
 from crawlers.missions.news.article.text_blocks import TextBlock, text_blocks
-from crawlers.missions.news.article.text_choice import best_set, features
+from crawlers.missions.news.article.text_choice import OF_BLOCKS, best_set, features
 from crawlers.pages.charset import decode
 from crawlers.pages.html import thin
-from crawlers.ranking.link_prior import OF_BLOCKS
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import site_of
 

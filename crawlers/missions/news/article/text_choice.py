@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, Kind
-from crawlers.ranking.link_prior import OF_BLOCKS, shipped_weights
+from crawlers.ranking.link_prior import shipped_weights
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
 
 
+OF_BLOCKS = "missions/news/article/text_weights.json"  # the shipped weights
 _SENTENCE = 25  # characters: shorter blocks don't make their container look like an article
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"”’»)'」』]*\s*\Z")
 _COMMAS = re.compile("[,，、،]")

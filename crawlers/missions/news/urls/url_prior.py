@@ -19,6 +19,7 @@ from crawlers.missions.news.urls.url_tokens import kind_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+OF_URLS = "missions/news/urls/url_prior.json"  # the shipped weights
 MAX_CHARS = 500  # of a path and query; the rest of a longer one does not count
 MAX_WORD = 24  # letters of a word that is a feature
 _SEGMENTS = 8  # directories that count, from the front

@@ -8,8 +8,8 @@ from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, Store
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule, learn_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
-from crawlers.missions.news.urls.url_prior import UrlPrior
-from crawlers.ranking.link_prior import OF_URLS, shipped_weights
+from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
+from crawlers.ranking.link_prior import shipped_weights
 from crawlers.ranking.page_scores import OTHER
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import resolve
