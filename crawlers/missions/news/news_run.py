@@ -241,7 +241,7 @@ class NewsRun(Run):
             lease, page
         )  # the feeds of such a home page may be accessible
         if has_links:
-            page, news = self._with_feeds(lease, page, news)
+            page, news = self._with_feeds(lease, page, news, is_read=is_read)
         if is_read:
             news = self.articles.judge(lease, page, news, changes, now, article)
             page = replace(page, reason=page.reason or news.reason)
@@ -293,11 +293,11 @@ class NewsRun(Run):
         is_inaccessible = page.state in (State.FAILED, State.REFUSED) and page.status > 0
         return is_inaccessible and not lease.is_revisit and self._feeds.is_start_page(lease.key)
 
-    def _with_feeds(self, lease: Lease, page: Page, news: News) -> tuple[Page, News]:
+    def _with_feeds(self, lease: Lease, page: Page, news: News, *, is_read: bool) -> tuple[Page, News]:
         """Return *page* and *news* with the feeds to fetch, which are also links of the page."""
         was_read = lease.previous is not None and lease.previous.state == State.DONE
         if self._feeds.is_start_page(lease.key) and news.kind in ("", PAGE, HOME) and not was_read:
-            feeds = self._feeds.of_home(page.url, news.feeds)
+            feeds = self._feeds.of_home(page.url, news.feeds, is_read=is_read)
         else:
             nested = news.kind in ANNOUNCERS and lease.level > MAX_NESTED
             feeds = [] if nested else self._feeds.requestable(page.url, news.feeds)

@@ -270,9 +270,11 @@ class _Page:
                     languages,
                     further=self._further_times(languages, times),
                 )
-        return publication([shown_date(self._lines, languages)], self._now, languages) or publication(
-            [find_date(self._tree, original_date=True) or ""], self._now
-        )
+        shown = publication([shown_date(self._lines, languages)], self._now, languages)
+        if shown is not None:
+            return shown
+        guessed = find_date(self._tree, original_date=True) or ""
+        return None if guessed.endswith("-01-01") else publication([guessed], self._now)  # "© 2022" is no day
 
     def _modified(self, published_at: float | None) -> tuple[float, str] | None:
         """Return when the article was changed; None if that is not known, or before it was published."""

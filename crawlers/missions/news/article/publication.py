@@ -58,7 +58,7 @@ DAY_S = 86400.0  # by which a time without a zone may be ahead
 _ONE_DAY = timedelta(days=1)
 _FARTHEST_ZONES = (timedelta(hours=-11), timedelta(hours=13))  # with people: Samoa, and New Zealand in summer
 _SAME_ZONE = timedelta(days=30)  # between two times in the same zone: it may change in spring and autumn
-_FORMATS = {Precision.YEAR: "%Y", Precision.MONTH: "%Y-%m", Precision.DAY: "%Y-%m-%d", Precision.TIME: "%Y-%m-%d"}
+_FORMATS = {Precision.MONTH: "%Y-%m", Precision.DAY: "%Y-%m-%d", Precision.TIME: "%Y-%m-%d"}
 _ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; zones at quarter hours are rare, and would cause errors
 
 
@@ -116,7 +116,8 @@ def _read(declared: Iterable[str], now: float, languages: Sequence[str]) -> Iter
 
 def _in_range(time: WrittenTime | None, now: float) -> WrittenTime | None:
     try:
-        return time if time is not None and EARLIEST <= seconds(time.when) <= now + DAY_S else None
+        is_date = time is not None and time.precision > Precision.YEAR and EARLIEST <= seconds(time.when) <= now + DAY_S
+        return time if is_date else None
     except OverflowError:  # the year 9999 in a zone behind UTC
         return None
 

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from crawlers.pages.html import ParsedPage
     from crawlers.store.writing.change_set import ChangeSet
 
-# Tried if a site names no feeds, the most usual first.
-USUAL_PLACES = (
-    "/feed", "/rss.xml", "/rss", "/sitemap.xml", "/feed.xml", "/atom.xml", "/index.xml", "/sitemap_index.xml",
-    "/news-sitemap.xml", "/sitemap-news.xml", "/feeds/posts/default", "/feed.json",
-)  # fmt: skip
+USUAL_PLACES = ("/feed", "/rss.xml")  # tried once if a site names no feeds
 MAX_FEEDS = 20  # of a page; a page with more is a directory of feeds
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
@@ -56,8 +52,7 @@ def _without_feed_scheme(href: str) -> str:
     return href[5:] if href[5:].lower().startswith(("http://", "https://")) else f"http:{href[5:]}"
 
 
-FIRST_PLACES = 3  # usual URLs of feeds that are tried on every site
-WORTH = 20  # documents of a domain without a feed from which the other usual URLs, half as many, are tried, too
+WORTH = 5  # documents of a domain that names no feed from which the usual URLs are tried
 
 
 class FeedRegistry:
@@ -84,9 +79,8 @@ class FeedRegistry:
         self._removed = {resolve(url, "").key for url in removed}
         self._left_out = frozenset(left_out)
         self._named: dict[int, str | None] = {}  # the source whose page named a feed on another host
-        self._fed: set[str] = set()  # domains of which a feed is known
-        self._searched: dict[str, str] = {}  # start URLs of the domains where feeds were searched for
-        self._documents: Counter[str] = Counter()  # of domains without a feed
+        self._fed: set[str] = set()  # domains of which a feed is known, or was searched
+        self._documents: Counter[str] = Counter()  # of domains
         for url in known:
             self.add(url)
 
@@ -134,29 +128,30 @@ class FeedRegistry:
         self._fed.add(rule_domain(site_of(url)))
         return self._resolve(url, "").key not in self._removed
 
-    def of_home(self, url: str, named: Sequence[Target]) -> list[Target]:
-        """Return the possible feeds of the start URL *url*: those *named* there, else the first usual URLs."""
-        domain = rule_domain(site_of(url))
+    def of_home(self, url: str, named: Sequence[Target], *, is_read: bool) -> list[Target]:
+        """Return the possible feeds of the start URL *url*: those *named* there, or usual ones if it can't be read."""
+        if not named and not is_read:
+            return self._usual(url)
         if named:
-            self._fed.add(domain)
-        elif domain not in self._fed and domain not in self._searched:
-            self._searched[domain] = url
-            named = [self._resolve(url, place) for place in USUAL_PLACES[:FIRST_PLACES]]
+            self._fed.add(rule_domain(site_of(url)))
         return self.requestable(url, named)
 
     def of_document(self, url: str) -> list[Target]:
-        """Return the other usual URLs of feeds if the new document at *url* shows that its domain is worth them.
+        """Return the usual URLs of feeds if the new document at *url* shows that its domain is worth a search."""
+        domain = rule_domain(site_of(url))
+        self._documents[domain] += 1
+        return self._usual(url) if self._documents[domain] == WORTH else []
 
-        They are returned once in a run; those that an earlier run has tried are known to the frontier.
+    def _usual(self, url: str) -> list[Target]:
+        """Return the usual URLs of feeds on the site of *url*, unless a feed of its domain is known or was searched.
+
+        Those that an earlier run has tried are known to the frontier.
         """
         domain = rule_domain(site_of(url))
         if domain in self._fed:
             return []
-        self._documents[domain] += 1
-        if self._documents[domain] != WORTH:
-            return []
-        home = self._searched.get(domain, url)
-        return self.requestable(home, [self._resolve(home, place) for place in USUAL_PLACES[FIRST_PLACES:]])
+        self._fed.add(domain)
+        return self.requestable(url, [self._resolve(url, place) for place in USUAL_PLACES])
 
     def record_mention(self, key: int, site: str) -> None:
         """Note that a page of *site* named the feed with that *key*, if nothing is known of it."""

@@ -6,7 +6,7 @@ from crawlers.missions.news import news_sites
 from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, SURE, label
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.feeds import feed_registry
-from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES, USUAL_PLACES
+from crawlers.missions.news.feeds.feed_registry import USUAL_PLACES
 from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, Article, News
 from crawlers.missions.news.news_run import MAX_SITEMAPS
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
@@ -119,16 +119,7 @@ def test_discovered_feed_is_stored_with_its_first_response(runs):
 def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.REFUSED, status=403, reason="status 403")
-    assert {crawl.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
-
-
-def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
-    crawl = runs()
-    crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
-    assert crawl.leases() == {}
-    again = runs()
-    again.end(again.lease(NOW + HOUR), "/x", now=NOW + HOUR)
-    assert {again.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
+    assert {crawl.slot(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
 
 
 def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs, monkeypatch):
@@ -136,13 +127,11 @@ def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs, monkey
         monkeypatch.setattr(module, "WORTH", 3)
     crawl = runs()
     crawl.end(crawl.lease())
-    for lease in crawl.leases().values():
-        crawl.end(lease, state=State.REFUSED, status=404, reason="status 404")
     read_article(crawl, "/a1", words=("one",))
     read_article(crawl, "/a2", words=("two",))
     again = runs()
     read_article(again, "/a3", words=("three",))
-    assert all(again.slot(path) is not None for path in USUAL_PLACES[FIRST_PLACES:])
+    assert all(again.slot(path) is not None for path in USUAL_PLACES)
 
 
 def test_removed_feed_is_not_asked_for_however_it_is_found(runs):

@@ -123,3 +123,8 @@ def test_broken_pages_do_not_crash(pieces):
 def test_facts_are_bounded():
     article = extract(page(json_ld(description="x" * 10_000, keywords=["y" * 500] + [str(n) for n in range(999)])))
     assert (len(article.description), len(article.keywords)) == (module.MAX_DESCRIPTION, 50)
+
+
+def test_year_of_a_copyright_is_no_date_and_a_day_in_the_footer_is_one():
+    assert extract(page().replace(b"All rights reserved", "© 2022 The Post".encode())).published == ""
+    assert extract(page().replace(b"All rights reserved", b"Published on May 3, 2024")).published == "2024-05-03"

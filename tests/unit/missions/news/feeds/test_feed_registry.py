@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.items import Page, State
-from crawlers.missions.news.feeds.feed_registry import FIRST_PLACES, USUAL_PLACES, WORTH, FeedRegistry
+from crawlers.missions.news.feeds.feed_registry import USUAL_PLACES, WORTH, FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import FEED
 from crawlers.missions.news.stored.news_tables import DiscoveredFeed
@@ -50,13 +50,21 @@ def test_documents_of_a_site_that_is_opened_again_count_once():
     for _ in range(2):
         feeds.recall([(HERE, WORTH - 2)])
     assert feeds.of_document(f"{HERE}/{WORTH - 2}") == []
-    assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) - FIRST_PLACES
+    assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) == 2
 
 
 def test_removed_feed_in_a_usual_place_is_not_tried():
     feeds = places(removed=(HERE + USUAL_PLACES[0],))
-    found = [one.url for one in feeds.of_home(f"{HERE}/", [])]
-    assert found == [HERE + place for place in USUAL_PLACES[1:FIRST_PLACES]]
+    assert [one.url for one in feeds.of_home(f"{HERE}/", [], is_read=False)] == [HERE + USUAL_PLACES[1]]
+
+
+def test_feeds_are_not_guessed_where_any_is_named_nor_twice():
+    feeds = places()
+    assert feeds.of_home(f"{HERE}/", [], is_read=True) == []
+    assert feeds.of_home(f"{THERE}/", [target(f"{THERE}/news.rss")], is_read=True) == [target(f"{THERE}/news.rss")]
+    found = [[*feeds.of_document(f"{site}/{n}")] for site in (HERE, THERE) for n in range(2 * WORTH)]
+    assert [target(HERE + place) for place in USUAL_PLACES] == [one for some in found for one in some]
+    assert feeds.of_home(f"{HERE}/", [], is_read=False) == []
 
 
 @pytest.mark.parametrize(
