@@ -224,6 +224,20 @@ class NewsRun(Run):
             self.articles.keep_holders(links, holders)
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        """Return what follows from a page; the first line that applies decides.
+
+        | page                                 | its links             | its label | its next visit                  |
+        |--------------------------------------|-----------------------|-----------|---------------------------------|
+        | redirects for good                   | its target, if polled | none      | none                            |
+        | was announced while it was in flight | by rules and model    | evidence  | now                             |
+        | was refused or failed                | none                  | none      | if polled, after a failure      |
+        | is unchanged                         | none                  | none      | if polled, by its plan          |
+        | is a feed or a sitemap of news       | its items, as fresh   | none      | by its plan                     |
+        | is a new document                    | by rules and model    | evidence  | after `NEWS_RECHECK_HOURS`      |
+        | is no article                        | by rules and model    | evidence  | if it shows new ones, by a plan |
+
+        Feeds that a page names come before all articles. Pages that are read again are no labels.
+        """
         article, items = self._stored.pop(lease.id, _Stored(None, None))
         changes = ChangeSet()
         if redirects_to_variant(lease, page):
@@ -236,25 +250,15 @@ class NewsRun(Run):
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
         new = self._announcements.new_of(announced, items)
         is_read = page.state is State.DONE and not page.is_unchanged
-        odds = None
-        has_links = is_read or self._is_inaccessible_home(
-            lease, page
-        )  # the feeds of such a home page may be accessible
+        has_links = is_read or self._is_inaccessible_home(lease, page)  # whose feeds may be accessible
         if has_links:
             page, news = self._with_feeds(lease, page, news, is_read=is_read)
         if is_read:
-            news = self.articles.judge(lease, page, news, changes, now, article)
-            page = replace(page, reason=page.reason or news.reason)
-            if news.outcome == NEW and (feeds := self._feeds.of_document(page.url)):
-                page, news = _with_links(page, feeds), replace(news, feeds=feeds)
-            if not lease.is_revisit and news.kind in ("", PAGE, HOME):
-                odds = self._label(lease, page, news, changes, now)
+            page, news = self._judged(lease, page, news, changes, now, article)
         if not news.outcome or lease.is_revisit:
             self._announcements.was_read(lease.key)
         with self._requeue.repeating_changes(changes):
             found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
-        if odds is not None:
-            changes.add(PageLabelRow(lease.id, lease.site_id, odds, now))
         page, slots = replace(page, facts=news), found.slots
         is_poll, revisit_at = False, None
         if has_moved := self._visits.has_moved(lease, page):
@@ -266,14 +270,33 @@ class NewsRun(Run):
             is_poll, revisit_at = self._visits.next(lease, page, news, new, found, changes, now)
         if has_moved or (is_read and news.announces):
             self._announcements.read_again(_feed_id(lease), new, items, now)
-        if page.state is State.DONE and news.kind in ANNOUNCERS and (news.announces or lease.queue != ARCHIVE):
+        is_announcer = news.kind in ANNOUNCERS
+        if page.state is State.DONE and is_announcer and (news.announces or lease.queue != ARCHIVE):
             self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
         self._polls.warn(now)
         self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
-        is_reported = news.kind in ANNOUNCERS  # by the warnings above
-        decision = Decision(page, slots, is_reported=is_reported, revisit_at=revisit_at, changes=changes)
-        return replace(decision, records_changes=not is_poll)
+        return Decision(
+            page,
+            slots,
+            is_reported=is_announcer,  # by the warnings above
+            revisit_at=revisit_at,
+            changes=changes,
+            records_changes=not is_poll,
+        )
+
+    def _judged(
+        self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float, stored: StoredArticle | None
+    ) -> tuple[Page, News]:
+        """Return a page that was read and its *news* with the outcome of its article; learn from it."""
+        news = self.articles.judge(lease, page, news, changes, now, stored)
+        page = replace(page, reason=page.reason or news.reason)
+        if news.outcome == NEW and (feeds := self._feeds.of_document(page.url)):
+            page, news = _with_links(page, feeds), replace(news, feeds=feeds)
+        if not lease.is_revisit and news.kind in ("", PAGE, HOME):
+            odds = self._label(lease, page, news, changes, now)
+            changes.add(PageLabelRow(lease.id, lease.site_id, odds, now))
+        return page, news
 
     def _announced_by(self, lease: Lease, page: Page) -> Sequence[Announced]:
         """Return the items of a feed; or the target of an announced page that redirects."""
