@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.bandits.site_rules import SiteRule
-    from crawlers.lab.simulation.order_replay import SiteOrder
+    from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
     from crawlers.ranking.link_values import Features
 
     # Returns the features of a link, by the numbers of its site and its own, and the level behind it.
@@ -91,7 +91,7 @@ def _undescribed(site: int, link: int, level: int) -> None:
 
 
 def harvest(
-    web: Web, rule: SiteRule, orders: Sequence[SiteOrder], budget: int, described: Described = _undescribed
+    web: Web, rule: SiteRule, orders: Sequence[ByValue | LevelByLevel], budget: int, described: Described = _undescribed
 ) -> list[int]:
     """Return the new links of each download, in order, with one request in flight."""
     rewards: list[int] = []
