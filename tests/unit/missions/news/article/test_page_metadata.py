@@ -3,7 +3,16 @@ import json
 import pytest
 from lxml import html
 
-from crawlers.missions.news.article.page_metadata import ArticleParts, json_ld, microdata
+from crawlers.errors import ConfigError
+from crawlers.missions.news.article.page_metadata import (
+    PARTS,
+    ArticleParts,
+    by_rules,
+    check_rules,
+    json_ld,
+    meta_tags,
+    microdata,
+)
 
 ARTICLE = {
     "@context": "https://schema.org",
@@ -117,3 +126,61 @@ def test_microdata_is_read_without_nested_items():
 )
 def test_paywall_is_recognised(about, expected):
     assert parts(ARTICLE | about).is_free is expected
+
+
+def tags(head, attributes=""):
+    return meta_tags(html.document_fromstring(f"<html {attributes}><head>{head}</head><body>x</body></html>"))
+
+
+def test_all_meta_tags_are_read():
+    assert tags(
+        """<meta property="og:title" content=" Title "><meta property="article:published_time " content="2024-05-03">
+        <meta name="Author" content="Ann Lee"><meta property="article:section" content="World"><meta property="og:image"
+        content="/a.png"><meta property="og:site_name" content="Post"><link rel="canonical" href="/a">""",
+        'lang="en-GB"',
+    ) == ArticleParts("Title", "", "2024-05-03", ("Ann Lee",), "World", "en-GB", "/a", "/a.png", "Post")
+
+
+def test_profile_addresses_are_not_names():
+    head = '<meta property="article:author" content="https://social.test/post"><meta name="byl" content="Ann Lee">'
+    assert tags(head).authors == ("Ann Lee",)
+
+
+def test_page_without_tags_has_no_parts():
+    assert tags("<meta name=author><meta content=x><link rel=canonical>") == ArticleParts()
+
+
+PAGE = html.document_fromstring(
+    """<h1>A <i>title</i></h1><div class=story><p>One<br>two</p><p>Three</p></div><time datetime="2024-05-03">May</time>
+    <a rel=author href=/x>Ann</a> <a rel=author>Bo</a><img class=lead src="/a.png"><b data-s="World">x</b>"""
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "selector", "expected"),
+    [
+        ("title", "h1", "A title"),
+        ("title", "//h1/i/text()", "title"),
+        ("title", "h2", ""),
+        ("text", "div.story p", "One\ntwo\nThree"),
+        ("text", "div.story", "One\ntwo\nThree"),
+        ("published", "time", "2024-05-03"),
+        ("authors", "a[rel=author]", ("Ann", "Bo")),
+        ("section", "(//b)[1]/@data-s", "World"),
+        ("image", "img.lead", "/a.png"),
+    ],
+)
+def test_rules_find_parts(part, selector, expected):
+    check_rules({part: selector})
+    assert getattr(by_rules(PAGE, {part: selector}), part) == expected
+
+
+@pytest.mark.parametrize("selector", ["h1[", "//h1[", "p::nonsense(", "", "unknown-function(1)"])
+def test_invalid_selector_is_reported_with_its_part(selector):
+    with pytest.raises(ConfigError, match=r"Invalid selector .* for title"):
+        check_rules({"title": selector})
+
+
+def test_unknown_part_is_reported_with_the_known_ones():
+    with pytest.raises(ConfigError, match=f"'headline'.*{PARTS[0]}"):
+        check_rules({"headline": "h1"})
