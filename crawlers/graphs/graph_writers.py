@@ -103,17 +103,20 @@ def _node_lines(graph: Graph, look: LookOf | None) -> Iterator[str]:
     openings = [f'<attvalue for="{escape(column.name)}" value="' for column in graph.columns]
     for row in graph.nodes():
         number, label, *values = row
-        attributes = "".join(attribute_texts(values, openings, '"/>'))
+        attributes = attribute_texts(values, openings, '"/>')
         drawn = "" if look is None else _viz(look(row))
         yield f'<node id="{number}" label="{escape(label)}"><attvalues>{attributes}</attvalues>{drawn}</node>'
 
 
-def attribute_texts(values: Sequence[Value], openings: Sequence[str], end: str) -> Iterator[str]:
-    """Yield each of *values* that is not None between its opening and the *end*."""
+def attribute_texts(values: Sequence[Value], openings: Sequence[str], end: str) -> str:
+    """Return each of *values* that is not None between its opening and the *end*."""
+    found = []
     for opening, value in zip(openings, values, strict=True):
-        text = escape(value) if isinstance(value, str) else cell(value)
-        if text is not None:
-            yield f"{opening}{text}{end}"
+        if isinstance(value, str):
+            found.append(f"{opening}{escape(value)}{end}")
+        elif (text := str(value) if type(value) is int else cell(value)) is not None:
+            found.append(f"{opening}{text}{end}")
+    return "".join(found)
 
 
 def _viz(look: Look) -> str:
@@ -182,5 +185,5 @@ def _graphml_head(graph: Graph) -> Iterator[str]:
 def _graphml_nodes(graph: Graph) -> Iterator[str]:
     openings = [f'<data key="n{number}">' for number in range(len(graph.columns))]
     for number, label, *values in graph.nodes():
-        attributes = "".join(attribute_texts(values, openings, "</data>"))
+        attributes = attribute_texts(values, openings, "</data>")
         yield f'<node id="{number}"><data key="label">{escape(label)}</data>{attributes}</node>'
