@@ -17,7 +17,6 @@ from scrapy.spiders import CrawlSpider, Rule
 
 from bench.running import run
 from bench.speed.website import make_pages
-from crawlers.spiders import base
 
 
 class StockSpider(CrawlSpider):
@@ -65,14 +64,9 @@ class FloorSpider(Spider):
     """Fetches pages that it knows beforehand and does nothing with them: what Scrapy itself costs."""
 
     name = "floor"
-    custom_settings = {  # noqa: RUF012 - the same middlewares as ours, the same log
-        **{
-            setting: dict.fromkeys(paths)
-            for setting, paths in (
-                ("DOWNLOADER_MIDDLEWARES", base._UNUSED_DOWNLOADER_MIDDLEWARES),
-                ("SPIDER_MIDDLEWARES", base._UNUSED_SPIDER_MIDDLEWARES[1:]),
-            )
-        },
+    custom_settings = {  # noqa: RUF012 - no middlewares, as ours, and the same log
+        "DOWNLOADER_MIDDLEWARES_BASE": {},
+        "SPIDER_MIDDLEWARES_BASE": {},
         "LOG_FORMATTER": "crawlers.extensions.log_format.PageLogFormatter",
         "COOKIES_ENABLED": False,
         "CONCURRENT_ITEMS": 1,

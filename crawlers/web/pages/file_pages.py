@@ -55,7 +55,7 @@ class ResultFile(NamedTuple):
     written_at: float  # seconds since 1970
 
 
-class ResultFiles(NamedTuple):
+class ListedFiles(NamedTuple):
     """The result files of a crawl."""
 
     files: list[ResultFile]
@@ -71,16 +71,16 @@ class ResultFolder(NamedTuple):
     since: float  # seconds since 1970: files that were last written before are those of an earlier crawl of its name
     successor: int | None  # the number of a later crawl that wrote to the same folder; then the files are its own
 
-    def files(self) -> ResultFiles:
+    def files(self) -> ListedFiles:
         """Return the files of the crawl, by name: this reads the whole folder."""
         found: list[ResultFile] = []
         for path in _paths(self.path) if self.is_here else ():
             if (one := self._known(path)) is None:
                 continue
             if len(found) == MAX_FILES:
-                return ResultFiles(found, is_cut=True)
+                return ListedFiles(found, is_cut=True)
             found.append(one)
-        return ResultFiles(found, is_cut=False)
+        return ListedFiles(found, is_cut=False)
 
     def file(self, name: str) -> Path | None:
         """Return the path of the file that `files` calls *name*; None: the crawl has no such file."""
