@@ -20,7 +20,7 @@ PASSING = (ClaimsLost, StoreUnavailable)
 
 
 class CrawlControl:
-    """The control of a crawl. *stop* ends the program that runs it, for a reason; *wake* makes it call `Crawl.next`."""
+    """The control of a crawl. *stop* ends the program that runs it, for a reason; *wake* asks `Leasing.next`."""
 
     def __init__(self, stop: Callable[[str], None], wake: Callable[[], None]) -> None:
         self.failure: BaseException | None = None  # that ends the crawl early

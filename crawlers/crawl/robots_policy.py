@@ -28,7 +28,7 @@ MAX_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used lo
 
 
 class RobotsNeeded(NamedTuple):
-    """The robots.txt of an address of a site must be fetched before its pages; see `Crawl.record_robots`."""
+    """The robots.txt of an address of a site must be fetched before its pages; see `HostAnswers`."""
 
     site_id: int
     address: str  # scheme://host[:port]
