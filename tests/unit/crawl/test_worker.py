@@ -1,9 +1,12 @@
-"""A worker is alive as long as it holds its lock, and knows when others may take it for lost."""
+"""A worker is alive as long as it holds its lock, and knows when others may take it for lost.
+
+The rate of the last minute.
+"""
 
 import pytest
 from sqlalchemy import select, text
 
-from crawlers.crawl.worker import Worker
+from crawlers.crawl.worker import RecentRate, Worker
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.locks import WorkerLock, is_free
@@ -93,3 +96,10 @@ def test_server_ends_a_transaction_of_a_process_that_is_stopped_in_it(postgresql
         assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar() == "45s"
     one.lock.release()
     database.close()
+
+
+def test_memory_is_bounded_by_the_window():
+    rate = RecentRate(10.0)
+    for second in range(1000):
+        rate.at(float(second), second)
+    assert len(rate._readings) <= 12

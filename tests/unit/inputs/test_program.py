@@ -1,4 +1,7 @@
-"""Messages suggest the program that the user typed."""
+"""Messages suggest the program that the user typed.
+
+The command of a crawl, as it is run and as it is stored.
+"""
 
 import ast
 import re
@@ -8,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import crawlers
-from crawlers.inputs.program import suggested
+from crawlers.inputs.program import CrawlCommand, command_of, suggested
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,11 @@ def test_printed_commands_are_those_of_the_program(nodes):
         and "suggested(" not in ast.unparse(call)
     ]
     assert not unmended
+
+
+def test_stored_command_is_read_back():
+    stored = {
+        "command": {"arguments": {"hosts": "hosts.txt"}, "settings": {"WORKERS": "2"}, "left_out": []},
+        "seeds": ["http://x.test"],
+    }
+    assert command_of("broad", stored) == CrawlCommand("broad", {"hosts": "hosts.txt"}, {"WORKERS": "2"}, [])

@@ -1,4 +1,7 @@
-"""Failed downloads are retried after a delay, or not at all."""
+"""Failed downloads are retried after a delay, or not at all.
+
+Every reason of a failed download has a class, and texts of servers make no further ones.
+"""
 
 import time
 from datetime import UTC, datetime
@@ -6,7 +9,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from crawlers.pages.retries import REST_STATUSES, RetryPolicy, retry_after_s, retry_delay_s
+from crawlers.pages.retries import REST_STATUSES, RetryPolicy, error_class, retry_after_s, retry_delay_s
+from crawlers.reasons import ErrorClass
 
 POLICY = RetryPolicy(times=3, rest_times=5, backoff_s=2.0)
 
@@ -102,3 +106,37 @@ def test_two_digits_of_a_year_mean_at_most_fifty_years_ahead(digits, year):
     now = datetime(2026, 11, 18, tzinfo=UTC).timestamp()
     ahead = datetime(year, 12, 1, tzinfo=UTC).timestamp() - now
     assert retry_after_s(f"Tuesday, 01-Dec-{digits} 00:00:00 GMT", now) == max(0.0, ahead)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "kind"),
+    [
+        (429, "status 429", ErrorClass.OVERLOADED),
+        (503, "status 503", ErrorClass.OVERLOADED),
+        (500, "status 500", ErrorClass.SERVER_ERROR),
+        (999, "status 999", ErrorClass.SERVER_ERROR),
+        (404, "status 404", ErrorClass.CLIENT_ERROR),
+        (204, "status 204", ErrorClass.OTHER_STATUS),
+        (301, "redirect_without_location 301", ErrorClass.REDIRECT),
+        (302, "redirect_to_other_site http://b.test/timeout", ErrorClass.REDIRECT),
+        (302, "many_redirects 20", ErrorClass.REDIRECT),
+        (200, "content_type timeout", ErrorClass.CONTENT_TYPE),
+        (200, "no_content_type", ErrorClass.CONTENT_TYPE),
+        (200, "too_large_decompressed", ErrorClass.TOO_LARGE),
+        (0, "too_large", ErrorClass.TOO_LARGE),
+        (0, "timeout", ErrorClass.TIMEOUT),
+        (0, "host_not_found", ErrorClass.HOST_NOT_FOUND),
+        (0, "connection_refused", ErrorClass.CONNECTION_REFUSED),
+        (0, "connection_failed", ErrorClass.CONNECTION_FAILED),
+        (0, "closed_in_body", ErrorClass.CONNECTION_FAILED),
+        (0, "not_http", ErrorClass.BAD_RESPONSE),
+        (0, "error RuntimeError status 503", ErrorClass.OTHER),
+        (0, "long_headers 256", ErrorClass.TOO_LARGE),
+        (0, "many_headers 4096", ErrorClass.TOO_LARGE),
+        (0, "rendering_timeout 30", ErrorClass.RENDERING),
+        (0, "spider_failed timeout", ErrorClass.OTHER),
+        (0, "", ErrorClass.OTHER),
+    ],
+)
+def test_class_is_that_of_status_and_reason(status, reason, kind):
+    assert error_class(status, reason) is kind

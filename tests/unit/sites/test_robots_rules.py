@@ -1,10 +1,15 @@
-"""robots.txt: asked for once before any page, obeyed, kept, and never a reason to fail."""
+"""robots.txt: asked for once before any page, obeyed, kept, and never a reason to fail.
+
+The name by which robots.txt addresses the crawl.
+"""
 
 import pytest
+from scrapy.settings import Settings
 
+from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.pages.robots_groups import UNREACHABLE
-from crawlers.sites.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
+from crawlers.sites.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text, robots_token
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -118,3 +123,21 @@ def test_file_with_a_million_wildcards_closes_the_site_at_once():
     rules = RobotsRules(200, text, TOKEN)
     assert rules.reason_against("http://a.example/x") == "robots_wildcards 2000"
     assert RobotsRules(200, f"User-agent: other\n{text}User-agent: crawlers\nAllow: /", TOKEN).size < 10
+
+
+@pytest.mark.parametrize(
+    ("named", "user_agent", "token"),
+    [
+        (None, "crawlers/0.1 (+https://example.org)", "crawlers"),
+        ("ours", "crawlers/0.1", "ours"),
+        ("ours/2.0 (test)", "crawlers/0.1", "ours"),
+        (None, "(+https://example.org)", "*"),
+    ],
+)
+def test_token_is_named_or_derived(named, user_agent, token):
+    assert robots_token(Settings({"ROBOTSTXT_USER_AGENT": named, "USER_AGENT": user_agent})) == token
+
+
+def test_setting_without_a_name_is_refused():
+    with pytest.raises(ConfigError, match=r"ROBOTSTXT_USER_AGENT='\(!\)' contains no name; write one of letters"):
+        robots_token(Settings({"ROBOTSTXT_USER_AGENT": "(!)"}))

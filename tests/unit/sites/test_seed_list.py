@@ -1,4 +1,7 @@
-"""The list of seeds: parsing, round trips, and error messages."""
+"""The list of seeds: parsing, round trips, and error messages.
+
+A name finds exactly one seed, or raises an error.
+"""
 
 from dataclasses import asdict
 
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 from crawlers.errors import ConfigError
 from crawlers.items import Seed
 from crawlers.sites.hosts_file import parse_hosts
-from crawlers.sites.seed_list import LIMITS, format_seeds, parse_seeds, seed_limit, tidy_name
+from crawlers.sites.seed_list import LIMITS, find_seed, format_seeds, parse_seeds, seed_limit, tidy_name
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -122,3 +125,32 @@ def test_text_without_a_name_has_lines_only(text, message):
     with pytest.raises(ConfigError) as wrong:
         parse_seeds(text, "")
     assert str(wrong.value).startswith(message)
+
+
+ZIN = Seed(1, "http://zin.example", "http://zin.example/ru/", "Zoological Institute", "ZIN", True, 2, 5, 0.5)
+BIN = Seed(2, "https://bin.example", "https://bin.example/", None, "bin.example:8080", False)
+OTHER = Seed(3, "http://bin.example", "http://bin.example/")
+SEEDS = [ZIN, BIN, OTHER]
+
+
+FOUND = {
+    **dict.fromkeys(["1", "zin", "zin.example", "http://zin.example/any/page.html"], ZIN),
+    **dict.fromkeys(["https://bin.example", "bin.example:8080"], BIN),  # a short name comes before a host
+    "http://bin.example": OTHER,
+}
+
+
+@pytest.mark.parametrize(("text", "seed"), FOUND.items())
+def test_a_seed_is_found_by_number_short_name_host_or_url(text, seed):
+    assert find_seed(SEEDS, text) == seed
+
+
+@pytest.mark.parametrize("text", ["https://ZIN.example/", "4", ""])
+def test_text_that_matches_no_seed_raises_an_error(text):
+    with pytest.raises(ConfigError, match="matches no seed"):
+        find_seed(SEEDS, text)
+
+
+def test_host_of_two_seeds_raises_an_error_with_their_numbers():
+    with pytest.raises(ConfigError, match=r"'bin.example' matches several seeds: 2 \(https.*, 3 \(http"):
+        find_seed(SEEDS, "bin.example")

@@ -1,6 +1,10 @@
-"""robots.txt is fetched with redirects, retries and limits, and every site gets its rules."""
+"""The requests for the pages of missions: conditional for known pages, and different for retries.
+
+robots.txt is fetched with redirects, retries and limits, and every site gets its rules.
+"""
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,13 +16,60 @@ from scrapy.signalmanager import SignalManager
 from twisted.python.failure import Failure
 
 from crawlers.frontier.politeness import MAX_REST_S
-from crawlers.items import REDIRECT
+from crawlers.frontier.values import Lease, PreviousVisit
+from crawlers.items import REDIRECT, RENDER
 from crawlers.pages.retries import RestPolicy, RetryPolicy
 from crawlers.pages.robots_groups import UNREACHABLE
 from crawlers.schedulers import site_fetches
+from crawlers.schedulers.adaptive import page_request
 from crawlers.schedulers.site_fetches import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFiles
 from crawlers.sites.robots_rules import MAX_BYTES, MAX_REDIRECTS
 from crawlers.urls.resolution import Redirect, resolve
+
+FIRST = Lease(7, 1, 0, "http://a.test/x", 2, 0, 0, None, 0.0)
+
+PREVIOUS = PreviousVisit({}, 1, 200, None, None, None, None)
+
+
+RENDERED = 99  # a site
+
+
+def failed(failure):
+    pass
+
+
+def request_of(lease):
+    return page_request(lease, failed, RetryPolicy(times=2), is_rendered=lease.site_id == RENDERED)
+
+
+def test_request_says_whether_the_page_is_rendered_and_then_is_never_conditional():
+    assert RENDER not in request_of(FIRST).meta
+    previous = PREVIOUS._replace(etag='"1"')
+    request = request_of(replace(FIRST, site_id=RENDERED, previous=previous))
+    assert request.meta[RENDER]
+    assert not request.headers
+
+
+@pytest.mark.parametrize(("attempts", "fails_on_loss"), [(1, True), (2, False)])
+def test_retry_is_uncompressed_and_the_last_one_accepts_a_broken_body(attempts, fails_on_loss):
+    request = request_of(replace(FIRST, attempts=attempts))
+    assert request.headers["Accept-Encoding"] == b"identity"
+    assert request.meta["download_fail_on_dataloss"] is fails_on_loss
+
+
+@pytest.mark.parametrize(
+    ("etag", "last_modified", "headers"),
+    [
+        ('"1"', None, {b"If-None-Match": [b'"1"']}),
+        (None, "Mon, 01 Jan 2024 00:00:00 GMT", {b"If-Modified-Since": [b"Mon, 01 Jan 2024 00:00:00 GMT"]}),
+        ('"é"', "now", {b"If-None-Match": [b'"\xe9"'], b"If-Modified-Since": [b"now"]}),
+        ("", None, {}),
+    ],
+)
+def test_revisit_is_conditional_with_the_headers_of_the_previous_response(etag, last_modified, headers):
+    previous = PREVIOUS._replace(etag=etag, last_modified=last_modified)
+    assert dict(request_of(replace(FIRST, previous=previous)).headers) == headers
+
 
 SITE, NOW = "http://a.test", 1000.0
 NO_RETRIES, NO_RESTS = RetryPolicy(0, 0, 1.0), RestPolicy(times=0)
