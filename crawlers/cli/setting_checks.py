@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 CLASSES = {"SCHEDULER", "DOWNLOADER", "LOG_FORMATTER"}
 _OUR_CLASS = re.compile(r"crawlers(?:\.\w+)+\.[A-Z]\w*")  # files may have such names in lower case
+# The packages with classes that settings of Scrapy name.
+_EDGE = re.compile(r"crawlers\.(downloader|extensions|middlewares|missions\.\w+\.edge|pipelines|schedulers|spiders)\.")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _SCRAPYS = {  # settings of Scrapy whose values are not those that their defaults suggest
     "CONCURRENT_ITEMS": Whole(least=1),
@@ -108,7 +110,8 @@ def check_typed(words: list[str]) -> None:
         elif name == "SPIDER_MODULES":
             for module in filter(None, value.split(",")):
                 if not _is_module(module):
-                    raise ConfigError(f"{name}={quoted(value)}: there is no module {quoted(module)}; name one, or none")
+                    what = f"there is no module {quoted(module)}; name one that Python finds (PYTHONPATH), or none"
+                    raise ConfigError(f"{name}={quoted(value)}: {what}")
 
 
 def _is_module(name: str) -> bool:
@@ -198,16 +201,22 @@ def _wrong_names(settings: BaseSettings) -> Iterator[str]:
 
 
 def _moved(settings: BaseSettings) -> Iterator[str]:
-    """Yield which modules of ours that are named are elsewhere now, or nowhere."""
+    """Yield which classes of ours that are named are elsewhere now, or nowhere."""
     given = ((name, settings[name]) for name in settings if settings[name] != getattr(defaults, name, None))
-    for name, module in ((name, path.rpartition(".")[0]) for name, value in given for path in _our_paths(value)):
-        if not _is_module(module):
-            found = (one.name for one in walk_packages(package.__path__, "crawlers."))
-            same_name = (
-                one for one in found if one.rpartition(".")[2] == module.rpartition(".")[2]
-            )  # names are unique
-            now = next(same_name, "")
-            yield f"{name}: there is no module {module} any more; " + (f"write {now}" if now else "leave it out")
+    for name, path in ((name, path) for name, value in given for path in _our_paths(value)):
+        module, _, of_it = path.rpartition(".")
+        if of_it not in _classes(module):
+            modules = filter(_EDGE.match, (one.name for one in walk_packages(package.__path__, "crawlers.")))
+            now = next((f"{one}.{of_it}" for one in modules if of_it in _classes(one)), None)
+            yield f"{name}: there is no {path} any more; " + (f"write {now}" if now else "leave it out")
+
+
+@cache
+def _classes(module: str) -> frozenset[str]:
+    """Return the names of the classes that a module defines, without importing it; none if there is no such module."""
+    if not _is_module(module) or (spec := find_spec(module)) is None or spec.origin is None:
+        return frozenset()
+    return frozenset(re.findall(r"^class (\w+)", Path(spec.origin).read_text("utf-8"), re.MULTILINE))
 
 
 def _our_paths(value: object) -> list[str]:

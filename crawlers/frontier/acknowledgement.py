@@ -93,9 +93,9 @@ class Acknowledgements:
         is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
             add_unchanged(changes, lease, page, previous)
-            worth: Mapping[int, float] = previous.links
+            link_values: Mapping[int, float] = previous.links
         else:
-            links, worth, found = self._discover(site, lease, decision, now, changes)
+            links, link_values, found = self._discover(site, lease, decision, now, changes)
             new += found
             links |= sent.known
             if previous is not None and decision.records_changes:
@@ -117,8 +117,8 @@ class Acknowledgements:
             )
             site.counts[State.WAITING if previous is None else State(previous.state)] -= 1
             site.counts[page.state] = site.counts.get(page.state, 0) + 1
-        is_news = page.state is State.DONE or (previous is None and page.state is not State.MOVED)
-        if lease.level == 0 and is_news and not site.is_available:
+        tells_of_site = page.state is State.DONE or (previous is None and page.state is not State.MOVED)
+        if lease.level == 0 and tells_of_site and not site.is_available:
             # In the same transaction as the page: a kill must not keep one and lose the other.
             site.is_available = page.state is State.DONE  # of several roots, one is enough
             changes.add(SiteAvailability(site.id, None if site.is_available else page.reason))
@@ -126,7 +126,9 @@ class Acknowledgements:
         if self._scoring is not None:
             # A vanished page has no links; it is revisited as its cash grows, because it may reappear.
             is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)
-            carried = self._score(self._scoring, lease, decision, moved_to, worth if is_there else None, len(messages))
+            carried = self._score(
+                self._scoring, lease, decision, moved_to, link_values if is_there else None, len(messages)
+            )
             returns = self._scoring.scores.queue(lease.id) == REVISIT
             site.revisiting += returns - lease.is_revisit
             messages = [message._replace(carried=carried) for message in messages]
@@ -155,14 +157,14 @@ class Acknowledgements:
             for target, count in found:
                 number = numbers[target.key]
                 links[number] = links.get(number, 0) + count
-        worth: Mapping[int, float] = links
+        link_values: Mapping[int, float] = links
         if decision.links.values is not None:
             contexts = add_contexts(changes, decision.links.texts, ids, self._known)
             changes.add(*(LinkTextRow(page.id, ids[key], context) for key, context in contexts))
-            worth = _worth(links, ids, decision.links.values)
+            link_values = _values_of(links, ids, decision.links.values)
         elif page.anchors is not None:
             self._add_anchors(page, page.anchors, ids, changes)
-        return links, worth, new
+        return links, link_values, new
 
     def _add_anchors(self, page: Page, anchors: Anchors, ids: Mapping[int, int], changes: ChangeSet) -> None:
         """Add the texts of the links whose targets may turn out to be broken."""
@@ -178,18 +180,18 @@ class Acknowledgements:
         lease: Lease,
         decision: Decision,
         moved_to: int | None,
-        worth: Mapping[int, float] | None,
+        link_values: Mapping[int, float] | None,
         elsewhere: int,
     ) -> float:
-        """Update the scores; *worth* contains the values of the page's links, and is None if the page is gone.
+        """Update the scores; *link_values* contains the values of the page's links, and is None if the page is gone.
 
         Returns what each of the messages to pages *elsewhere* carries.
         """
         carried, scores = 0.0, scoring.scores
         changed: Collection[int] = ()
-        if worth is not None and decision.page.state is not State.REJECTED:
-            carried = scores.carries(lease.id, worth, elsewhere) if elsewhere else 0.0
-            changed = scores.fetched(lease.id, worth, elsewhere)
+        if link_values is not None and decision.page.state is not State.REJECTED:
+            carried = scores.carries(lease.id, link_values, elsewhere) if elsewhere else 0.0
+            changed = scores.fetched(lease.id, link_values, elsewhere)
         elif elsewhere:
             carried = scores.moved_away(lease.id)
         elif moved_to is not None:
@@ -202,13 +204,13 @@ class Acknowledgements:
         return carried
 
 
-def _worth(links: Iterable[int], ids: Mapping[int, int], values: Mapping[int, float]) -> dict[int, float]:
+def _values_of(links: Iterable[int], ids: Mapping[int, int], values: Mapping[int, float]) -> dict[int, float]:
     """Return the greatest value of the links to each page; *ids* has its number, *values* the value, by key."""
-    worth = dict.fromkeys(links, 0.0)
+    link_values = dict.fromkeys(links, 0.0)
     for key, value in values.items():
         if key in ids:  # else it is on a site of another worker
-            worth[ids[key]] = max(value, worth[ids[key]])
-    return worth
+            link_values[ids[key]] = max(value, link_values[ids[key]])
+    return link_values
 
 
 def is_unchanged(page: Page, previous: PreviousVisit) -> bool:

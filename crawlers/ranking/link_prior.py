@@ -2,9 +2,7 @@
 
 Those that come with the project are from documentation of software, such as manuals and release notes, in English
 (`link_prior.json`, made by `bench.harvest.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs
-them. `link_regression` makes others.
-
-The weights of models that come with the project: JSON files beside the modules that use them.
+them; `scrapy lab learn` makes others. `shipped_weights` reads those of any model that comes with the project.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Scrapy's SCHEDULER (`adaptive`), and the requests that it makes of the leases of a crawl (`request_flow`)."""
+"""Scrapy's SCHEDULER (`adaptive`), which makes requests of the leases of a crawl, of robots.txt and of sitemaps."""

@@ -72,7 +72,7 @@ class Wakeup:
 
     This is private access to Scrapy, as is `json_log.install`: after `next_request` returned None, the engine calls it
     again only when a download ends, or after five seconds, and there is no public way to schedule an earlier call.
-    `tests/unit/schedulers/test_request_flow.py` fails if this one breaks.
+    `tests/unit/schedulers/test_adaptive.py` fails if this one breaks.
     """
 
     def __init__(self, crawler: Crawler) -> None:

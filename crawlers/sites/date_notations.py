@@ -170,7 +170,8 @@ def languages_of(declared: str, url: str) -> tuple[str, ...]:
 def with_months(text: str, languages: Sequence[str] | None) -> str:
     """Return the *folded* text with each name of a month in *languages* replaced by its number: "3 <5> 2024".
 
-    With None, names that mean one month in all languages are replaced. Persian months are numbered as in `calendars`.
+    With None, names that mean one month in all languages are replaced. Persian months are numbered as
+    in `PERSIAN_MONTHS`.
     """
     runs = list(_RUN.finditer(text))
     keys = [run[0].replace(".", "") for run in runs]

@@ -46,7 +46,7 @@ class WorkerLock:
         self._connection: Connection | None = None
         with database.store_errors():
             if database.path:
-                self._path = _path(database.path, worker_id)
+                self._store, self._path = database.path, _path(database.path, worker_id)
                 self._file = _locked(self._path)
                 is_held = self._file is not None
             else:
@@ -68,7 +68,8 @@ class WorkerLock:
 
         Raises `StoreError` if others no longer see the lock, and `DBAPIError` if the server is not accessible.
         """
-        if self._file is not None and not _is_at(self._path, self._file):
+        # If the store is gone as well, its own check says so.
+        if self._file is not None and self._store.exists() and not _is_at(self._path, self._file):
             raise StoreError(
                 f"{self._path} was removed, which shows that this worker is alive, so the crawl was stopped; run the "
                 "same command again"

@@ -7,7 +7,7 @@ to use it:
 * Pages of other sites may link to the panel. They may load nothing of it, as an image, a script or a frame: a page that
   makes a browser ask for many reports would keep the machine busy, and buttons in a frame can be hidden under others.
 * A request that changes anything must come from a page of ours, by its headers Origin or Sec-Fetch-Site, and must
-  contain the token of the session, see `forms.changes`.
+  contain the token of the session, see `panel.changes`.
 * On an address that others can reach, whoever has not given the password sees the login page only.
 
 References

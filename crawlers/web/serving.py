@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from contextlib import suppress
 from importlib import import_module
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
@@ -153,4 +154,5 @@ def serve(app: Starlette, listener: socket.socket) -> None:
         limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=CLOSE_S,
     )
-    uvicorn.Server(config).run([listener])
+    with suppress(KeyboardInterrupt):  # by which it was ended
+        uvicorn.Server(config).run([listener])

@@ -38,7 +38,7 @@ class Details(NamedTuple):
 
     normalized: str | None = None  # of the target, if it differs from the URL
     request: str | None = None
-    slot: Hint | None = None  # of the target
+    hint: Hint | None = None  # for the target
     anchor: str | None = None  # text of the first link, if it is stored
     place: Sequence[str] | None = None  # what the page shows of the link, if the order learns from links
     contexts: Sequence[int] = ()  # numbers of the texts of the links
@@ -58,7 +58,7 @@ def link_message(
 
 def root_message(crawl_id: int, target: Target, hint: Hint | None, now: float) -> Message:
     """Return the message that *target*, on level 0, is to be fetched; no page of the crawl has a link to it."""
-    return link_message(crawl_id, NO_PAGE, target, 0, 0, now, Details(slot=hint))
+    return link_message(crawl_id, NO_PAGE, target, 0, 0, now, Details(hint=hint))
 
 
 def text_of(details: Details) -> str | None:
@@ -98,7 +98,7 @@ class SentLinks:
             hint = decision.hints.get(target.key)
             if hint is None and self._scoring is not None:
                 hint = self._scoring.scores.passed_on(lease.id)
-            details = Details(slot=hint, has_moved=True)
+            details = Details(hint=hint, has_moved=True)
             yield link_message(self._crawl_id, lease.id, target, lease.level, lease.hops + 1, now, details)
 
     def _links(self, lease: Lease, decision: Decision, now: float) -> Iterator[Message]:
@@ -144,7 +144,7 @@ class SentLinks:
             if number is not None and message.count:
                 known[number] = message.count
                 message = message._replace(target_id=number, count=0)
-                if not pays_again and details_of(message).slot is None:
+                if not pays_again and details_of(message).hint is None:
                     continue
             elif message.count and decision.records_changes:
                 details = details_of(message)._replace(is_new=True)
@@ -159,7 +159,7 @@ def incoming(message: Message) -> IncomingLink:
     """Return the link of a message."""
     details = details_of(message)
     target = Target(message.url, details.normalized or message.url, message.key, message.site)
-    hint = tuple(details.slot) if details.slot is not None else None
+    hint = tuple(details.hint) if details.hint is not None else None
     place = LinkPlace(*details.place) if details.place is not None else None
     return IncomingLink(message, target, hint, place, details.request)
 

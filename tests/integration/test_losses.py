@@ -126,7 +126,7 @@ def test_logs_that_become_a_file_stop_the_crawl_which_can_be_resumed(web, crawl,
     logs = crawl.folder / "logs"
     # Logs are written once a second, while pages must still be waiting.
     ended = run_while(web, crawl, replaced_by_file(logs), then_s=1.0)
-    assert_ended_by(ended, f"the logs can't be written to {logs}")
+    assert_ended_by(ended, f"the logs can't be written to {logs.name}")
     assert crawl.waiting > 0
     logs.unlink()
     assert_resumed(crawl, undisturbed)

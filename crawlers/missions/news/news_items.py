@@ -54,7 +54,7 @@ class DocumentFingerprint(NamedTuple):
     url: Key128
     canonical: Key128 | None  # of the canonical URL of the page, if it is credible
     text: Key128
-    bands: tuple[int, ...]  # of the text; near-duplicates share some, see `missions.news.dedup.min_hash`
+    bands: tuple[int, ...]  # of the text; near-duplicates share some, see `document_fingerprints`
 
     @property
     def text_hash(self) -> str:

@@ -206,7 +206,7 @@ FIELDS = ("keywords", "examples", "roots", "strategy", *MIX, "scope", "language"
 class TopicSpec:
     """The validated contents of a topic file."""
 
-    keywords: dict[str, float]  # terms, as `terms.Terms` derives them; may be empty if there are examples
+    keywords: dict[str, float]  # terms, as `vectors.Terms` derives them; may be empty if there are examples
     examples: tuple[str, ...]  # URLs, or file names
     roots: tuple[str, ...]  # absolute URLs, at least one
     weights: Weights

@@ -276,7 +276,7 @@ class Weights:
     alpha: float  # R_a, the text of links
     beta: float  # R_d, the distance
     gamma: float  # TR, TimelyRank
-    delta: float = 0.0  # R_l, what was learnt of links, see `link_relevance.LinkRelevance`; 0: nothing is learnt
+    delta: float = 0.0  # R_l, what was learnt of links, see `topic_scores.LinkRelevance`; 0: nothing is learnt
 
     def __post_init__(self) -> None:
         weights = astuple(self)

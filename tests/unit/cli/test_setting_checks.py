@@ -131,7 +131,11 @@ def test_each_setting_refuses_rubbish_in_a_sentence():
         ("URL_NORMALIZATION", "default,lower", "='lower' is unknown; choose out of: default, rccrawler"),
         ("METRICS_PORT", "x", "='x' is not a port, or address:port; write for example 9410"),
         ("EXTENSIONS", "-1", """='-1' is not an object of JSON; write {"name": value}"""),
-        ("SPIDER_MODULES", "a.b.c", "='a.b.c': there is no module 'a.b.c'; name one, or none"),
+        (
+            "SPIDER_MODULES",
+            "a.b.c",
+            "='a.b.c': there is no module 'a.b.c'; name one that Python finds (PYTHONPATH), or none",
+        ),
         ("SCHEDULER", "x", "='x' can't be imported; write module.Class"),
         ("HTML_TYPES", "/etc/x", "='/etc/x' has no content types; write some, such as text/html"),
         ("CRAWL", "x" * 4097, " has 4,097 characters; write at most 4,096"),
@@ -206,15 +210,25 @@ def test_store_is_no_code():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("EXTENSIONS", {"crawlers.extensions.browser.Browser": 1}, "write crawlers.downloader.browser"),
-        ("DOWNLOAD_HANDLERS", {"http": "crawlers.handlers.http.Handler"}, "write crawlers.downloader.http"),
+        ("EXTENSIONS", {"crawlers.extensions.browser.Browser": 1}, "write crawlers.downloader.browser.Browser"),
+        (
+            "DOWNLOAD_HANDLERS",
+            {"http": "crawlers.handlers.http.HTTPHandler"},
+            "write crawlers.downloader.http.HTTPHandler",
+        ),
+        (
+            "EXTENSIONS",
+            {"crawlers.extensions.metrics_server.AlarmChecks": 1},
+            r"write crawlers\.missions\.news\.[\w.]+\.AlarmChecks",
+        ),
         ("DUPEFILTER_CLASS", "crawlers.redis.seen_urls.Filter", "leave it out"),
+        ("EXTENSIONS", {"crawlers.extensions.crawl_owner.Rounds": 1}, "leave it out"),
     ],
 )
-def test_module_that_moved_is_named(name, value, message):
+def test_class_that_moved_is_named(name, value, message):
     with pytest.raises(ConfigError) as raised:
         check_settings(project_settings(**{name: value}))
-    assert re.fullmatch(rf"{name}: there is no module crawlers\.[\w.]+ any more; {message}", str(raised.value))
+    assert re.fullmatch(rf"{name}: there is no crawlers\.[\w.]+ any more; {message}", str(raised.value))
 
 
 def test_file_may_be_called_as_this_package():

@@ -253,7 +253,7 @@ def test_news_have_articles_feeds_and_alarms(database):
 
 def test_usual_address_without_a_feed_is_no_error_of_a_site_but_a_named_one_is(database):
     crawl = Stored(database, "a.test", mission="news")
-    for path in ("feed", "atom.xml", "rss.xml", "blog/feed"):
+    for path in ("feed", "rss.xml", "blog/feed"):
         crawl.page(f"a.test/{path}", State.REFUSED, 404, "status 404")
     write_rows(database, DiscoveredFeed("http://a.test", "http://a.test/rss.xml", FEED))
     lines = crawl.summary()

@@ -110,3 +110,14 @@ def test_lock_on_a_removed_file_does_not_count(sqlite, monkeypatch):
     second = WorkerLock(sqlite, 1)
     assert not is_free(sqlite, 1)
     second.release()
+
+
+def test_lock_that_was_removed_with_its_store_is_left_to_the_check_of_the_store(sqlite):
+    lock = WorkerLock(sqlite, 1)
+    for path in sqlite.path.parent.glob("crawl.sqlite*"):
+        path.unlink()
+    lock.hold(1.0)
+    sqlite.path.touch()
+    with pytest.raises(StoreError, match=r"worker1\.lock was removed"):
+        lock.hold(1.0)
+    lock.release()

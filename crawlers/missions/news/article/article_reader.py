@@ -172,7 +172,7 @@ def extract_article(
 ) -> Article | str:
     """Return the article of the page *body* at *url*, or the reason for having none: "no_text", "no_title" …
 
-    *content_type* is the HTTP header, which may name a charset; *rules* are the site's own, see `content_rules`;
+    *content_type* is the HTTP header, which may name a charset; *rules* are the site's own, see `stored_rules`;
     dates after *now* and texts shorter than *least_chars* are ignored. Never raises.
     """
     utf8, _ = decode(body[:MAX_BYTES], content_type)
