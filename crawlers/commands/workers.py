@@ -46,7 +46,7 @@ class Command(StoreCommand):
             raise UsageError(f"workers {args[0]} has no options --sites and --all")
         with opened_store(settings) as database:
             crawl = read_crawl(database, None, settings)
-            found = workers_of(database, crawl.id)
+            found = workers_of(database, crawl.id, settings.getfloat("WORKER_DEADLINE_SECONDS"))
             if args:
                 print(suggested(ask_workers(database, crawl, args[0], found)))
             elif opts.sites:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.items import State
 from crawlers.store import worker_rows
-from crawlers.store.locks import is_free
+from crawlers.store.locks import LONE_DEADLINES, free_locks
 from crawlers.store.schema.tables import EndedPage, PullRow
 from crawlers.store.worker_rows import WorkerStatus
 
@@ -46,7 +46,6 @@ class RecentRate:
 
 
 ROUND_S = 1.0  # between two rounds
-LONE_DEADLINES = 20  # of a worker alone: its rounds wait for long jobs, and others for it only if they join later
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
 
 
@@ -88,8 +87,8 @@ class Worker:
 
     def lose_others(self, connection: Connection, *, waits: bool = False) -> None:
         """Declare those lost that are not alive."""
-        now, is_dead = worker_rows.server_time(connection), partial(is_free, self._database)
-        worker_rows.lose_dead(connection, self.crawl_id, now, is_dead, self.id, waits=waits)
+        now, find_dead = worker_rows.server_time(connection), partial(free_locks, self._database)
+        worker_rows.lose_dead(connection, self.crawl_id, now, find_dead, self.id, waits=waits)
 
     def leave(self, connection: Connection) -> bool:
         """Give up everything; return whether this worker ends the crawl, as the last one. Raises `ClaimsLost`.

@@ -22,7 +22,7 @@ from scrapy.utils.defer import deferred_from_coro
 from crawlers.crawl.control import CrawlControl, ForwardClock
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
-from crawlers.errors import ConfigError, CrawlersError, FrontierError
+from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, FrontierError
 from crawlers.extensions.log_format import mark_lines
 from crawlers.inputs.program import CrawlCommand, CrawlOrigin
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
@@ -121,6 +121,8 @@ class CrawlOwner:
         # If an error were raised here, Scrapy would close parts that were never opened.
         except CrawlersError as error:
             self._failure = error
+            if isinstance(error, CrawlEnded) and worker_place() is not None:
+                logging.disable(logging.INFO)  # the log of the command has shown the end of the crawl already
         except Exception as error:
             logger.exception("Internal error")
             self._failure = FrontierError(

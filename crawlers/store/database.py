@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
+LEAST_VERSION = (14,)  # of PostgreSQL, which has `idle_session_timeout`
 SILENCE_S = 7.5  # of a server, until it is given up: see `server_connection`
 # Codes of PostgreSQL (SQLSTATE, or its class) for what has nothing to do with the statement and may pass: connections
 # that fail, deadlocks and the end of idle transactions, which leave nothing behind, and servers that stop or start.
@@ -79,6 +80,12 @@ class Database:
 
     def _prepare_tables(self, create: bool) -> None:
         with self.engine.connect() as connection:
+            version = connection.dialect.server_version_info
+            if not self.is_sqlite and version is not None and version < LEAST_VERSION:
+                raise ConfigError(
+                    f"DATABASE_URL={self.name} is PostgreSQL {'.'.join(map(str, version))}; this program needs "
+                    f"{LEAST_VERSION[0]} or later: update the server, or name another one"
+                )
             missing = self._missing_tables(connection)
         if len(missing) == len(metadata.tables) and not create:
             raise StoreVersionError(f"DATABASE_URL={self.name} has no crawl; run a crawl on it first")

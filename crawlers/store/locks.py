@@ -29,6 +29,7 @@ _ADVISORY_SPACE = 0x6372_6177  # "craw": keeps our advisory locks apart from tho
 _LOCK = "SELECT pg_try_advisory_lock(:space, :worker)"
 _LIMIT = "SELECT set_config('idle_session_timeout', :limit_ms, false)"
 MOST_IDLE_MS = 2**31 - 1  # that PostgreSQL accepts
+LONE_DEADLINES = 20  # of a worker alone: its rounds wait for long jobs, and others for it only if they join later
 _HELD = """
     SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
     AND classid::bigint = :space AND objid::bigint = ANY (:workers)
@@ -93,11 +94,6 @@ class WorkerLock:
             self._connection.invalidate()  # a connection returned to the pool would keep the lock
             self._connection.close()
             self._connection = None
-
-
-def is_free(database: Database, worker_id: int) -> bool:
-    """Return whether nobody holds the lock of a worker, because its process has died. Raises `StoreError`."""
-    return worker_id in free_locks(database, [worker_id])
 
 
 def free_locks(database: Database, worker_ids: Collection[int]) -> set[int]:

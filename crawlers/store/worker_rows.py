@@ -26,7 +26,7 @@ from crawlers.store.reading.crawl_settings import setting_of
 from crawlers.store.schema.tables import crawl, order_totals, site, worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -191,21 +191,21 @@ def lose_dead(
     connection: Connection,
     crawl_id: int,
     now: float,
-    is_dead: Callable[[int], bool],
+    find_dead: Callable[[Sequence[int]], Collection[int]],
     me: int | None = None,
     *,
     waits: bool = False,
 ) -> list[int]:
-    """Declare workers lost of which *is_dead* says so, free their sites, and return their numbers.
+    """Declare those active workers lost that *find_dead* returns, free their sites, and return their numbers.
 
     *me* is never lost. A worker with an open transaction is skipped, or with *waits* awaited.
     """
     active = select(worker.c.id).where(
         worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE, worker.c.id != (me or 0)
     )
-    numbers = connection.execute(active.order_by(worker.c.id)).scalars().all()
+    numbers = connection.execute(active).scalars().all()
     lost = []
-    for number in filter(is_dead, numbers):
+    for number in sorted(find_dead(numbers)):
         row = active.where(worker.c.id == number).with_for_update(skip_locked=not waits)
         if connection.execute(row).scalar() is not None:
             _end(connection, crawl_id, number, LOST, now)

@@ -12,12 +12,13 @@ from sqlalchemy import false, func, literal_column, select
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.options import SETTINGS
 from crawlers.plurals import counted, plural
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.histories.history import Count, Said, said, sentence
 from crawlers.reports.live_display import ASKED
-from crawlers.store.locks import free_locks
+from crawlers.store.locks import LONE_DEADLINES, free_locks
 from crawlers.store.reading.crawls import FINISHED, RUNNING
 from crawlers.store.schema.tables import crawl, page, site, worker
 from crawlers.store.sites.site_rows import NO_ROBOTS
@@ -31,6 +32,7 @@ from crawlers.store.worker_rows import (
     WorkerStatus,
     ask,
     budget_of,
+    finisher,
     read_status,
     server_time,
 )
@@ -72,6 +74,7 @@ class CrawlWorkers(NamedTuple):
     budget: int  # pages; 0: no limit
     used: int  # of the budget, in all runs
     dead: Collection[int] = ()  # numbers of active workers whose processes have ended, however they ended
+    deadline_s: float | None = None  # without a heartbeat, until the server takes a worker for dead; None: for ever
 
     @property
     def active(self) -> list[WorkerLine]:
@@ -93,8 +96,13 @@ class SiteLine(NamedTuple):
     is_budget_used: bool  # all pages of the crawl's budget
 
 
-def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
-    """Return all workers of a crawl by number, those of earlier runs, too. Raises `StoreError`."""
+def workers_of(
+    database: Database, crawl_id: int, deadline_s: float = SETTINGS["WORKER_DEADLINE_SECONDS"].default
+) -> CrawlWorkers:
+    """Return all workers of a crawl by number, those of earlier runs, too. Raises `StoreError`.
+
+    *deadline_s*: their WORKER_DEADLINE_SECONDS, which the store does not know.
+    """
     held = (
         select(site.c.worker_id, func.count().label("sites"))
         .where(site.c.crawl_id == crawl_id, site.c.is_open, site.c.worker_id.is_not(None))
@@ -115,7 +123,10 @@ def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
         found = [WorkerLine._make(row)._replace(status=read_status(row[-1])) for row in connection.execute(rows)]
         free_sites = connection.execute(free).scalar_one()
         workers = CrawlWorkers(server_time(connection), control, found, free_sites, *budget_of(connection, crawl_id))
-    return workers._replace(dead=free_locks(database, [one.number for one in found if one.state == ACTIVE]))
+        has_limit = not database.is_sqlite and finisher(connection, crawl_id) is None
+    active = [one.number for one in workers.active]
+    limit_s = deadline_s * (LONE_DEADLINES if len(active) == 1 else 1) if has_limit else None
+    return workers._replace(dead=free_locks(database, active), deadline_s=limit_s)
 
 
 def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[SiteLine]]:
@@ -389,6 +400,8 @@ def _note(one: WorkerLine, found: CrawlWorkers) -> Said | None:
     if not is_dead:
         why = said("no heartbeat for %(time)s", time=_seconds(silent_s))
         sites = said("its sites are free when it ends")
+        if found.deadline_s is not None and silent_s < found.deadline_s:  # else it opens its sites: no limit
+            sites = said("its sites are free in %(left)s", left=_seconds(found.deadline_s - silent_s))
     return said(
         "Worker %(number)s (%(machine)s, process %(process)s): %(why)s; %(sites)s",
         number=str(one.number),

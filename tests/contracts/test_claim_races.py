@@ -93,7 +93,7 @@ class Store:
     def lose(self, database, me):
         with database.write() as connection:
             worker_rows.fence(connection, me, NOW)
-            return worker_rows.lose_dead(connection, self.crawl_id, NOW, lambda one: one == self.first, me)
+            return worker_rows.lose_dead(connection, self.crawl_id, NOW, {self.first}.intersection, me)
 
     def commit(self, database, me):
         with database.write() as connection:

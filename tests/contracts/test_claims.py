@@ -25,7 +25,7 @@ from crawlers.frontier.politeness import HostGate
 from crawlers.items import State
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
-from crawlers.store.locks import WorkerLock, is_free
+from crawlers.store.locks import WorkerLock, free_locks
 from crawlers.store.reading import crawls
 from crawlers.store.reading.crawls import FINISHED, INTERRUPTED, RUNNING
 from crawlers.store.reading.run_command import Command
@@ -302,8 +302,8 @@ class Workers(RuleBasedStateMachine):
         try:
             with self.database.write() as connection:
                 worker_rows.fence(connection, client.id, self.now)
-                is_dead = partial(is_free, self.database)
-                worker_rows.lose_dead(connection, self.crawl_id, self.now, is_dead, client.id)
+                find_dead = partial(free_locks, self.database)
+                worker_rows.lose_dead(connection, self.crawl_id, self.now, find_dead, client.id)
                 learnt = exchange.exchange(connection, report, self.now)
                 self._open(client, connection, learnt.claimed)
         except ClaimsLost:

@@ -129,7 +129,7 @@ class Workers:
         self.crawl_id = begin(self.database, mission="broad", now=self.now).id
         with self.database.write() as connection:  # else all would wait for its part
             now = worker_rows.server_time(connection)
-            assert worker_rows.lose_dead(connection, self.crawl_id, now, lambda _: True)
+            assert worker_rows.lose_dead(connection, self.crawl_id, now, set)
         rows = add_sites(self.database, self.crawl_id, *(host(place) for place in range(sites)))
         self.site_ids = {row.site: row.id for row in rows}
 
@@ -196,7 +196,7 @@ class Workers:
         worker.held.lose()
         del self.workers[worker.number]
         with self.database.write() as connection:
-            worker_rows.lose_dead(connection, self.crawl_id, self.now, lambda number: number == worker.number)
+            worker_rows.lose_dead(connection, self.crawl_id, self.now, {worker.number}.intersection)
 
     def fetch(self, worker):
         leases = worker.frontier.lease(self.now, 1)

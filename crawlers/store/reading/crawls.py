@@ -22,7 +22,7 @@ from crawlers.mission import mission_named
 from crawlers.ranking.page_scores import REVISIT
 from crawlers.store import worker_rows
 from crawlers.store.database import lock_name
-from crawlers.store.locks import is_free
+from crawlers.store.locks import free_locks
 from crawlers.store.reading.crawl_settings import record, recorded, setting_of
 from crawlers.store.reading.run_command import Command, check_mission, check_rejoining
 from crawlers.store.schema.message_tables import message
@@ -168,7 +168,7 @@ def _undisturbed(database: Database, connection: Connection, name: str, now: flo
     """Return the unfinished crawl *name* without its dead workers, and keep others from beginning or ending it."""
     crawl_id = _unfinished(connection, name)
     while crawl_id is not None:
-        worker_rows.lose_dead(connection, crawl_id, now, partial(is_free, database), waits=True)
+        worker_rows.lose_dead(connection, crawl_id, now, partial(free_locks, database), waits=True)
         worker_rows.lock_crawl(connection, crawl_id)
         still = _unfinished(connection, name)
         if still == crawl_id:

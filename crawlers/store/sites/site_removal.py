@@ -17,7 +17,7 @@ from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from crawlers.errors import ConfigError
 from crawlers.mission import mission_named
-from crawlers.store.locks import is_free
+from crawlers.store.locks import free_locks
 from crawlers.store.reading.crawl_settings import record, setting_of
 from crawlers.store.schema.tables import (
     bad_link,
@@ -61,7 +61,8 @@ def crawls_with_workers(database: Database, connection: Connection, is_wanted: C
     """Return the names of those of the wanted crawls on which a worker works: nobody else may write then."""
     working = select(crawl.c.name, worker.c.id).join(worker, worker.c.crawl_id == crawl.c.id)
     rows = connection.execute(working.where(is_wanted, worker.c.state == ACTIVE)).all()
-    return [name for name, number in rows if not is_free(database, number)]
+    dead = free_locks(database, [number for _, number in rows])
+    return [name for name, number in rows if number not in dead]
 
 
 def lock_idle_crawls(database: Database, connection: Connection, crawl_ids: Iterable[int]) -> list[str]:

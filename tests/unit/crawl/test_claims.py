@@ -117,7 +117,7 @@ def test_lone_worker_that_was_declared_lost_stores_nothing(begun):
     one = begun()
     lease = one.lease()
     two = begun()
-    committed(worker_rows.lose_dead, two.crawl.session.database, 1, 1e12, lambda _: True, 2)
+    committed(worker_rows.lose_dead, two.crawl.session.database, 1, 1e12, set, 2)
     two.round()
     assert held(two) == SITES
     one.end(lease, "/1")

@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from crawlers.crawl.worker import RecentRate, Worker
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
-from crawlers.store.locks import WorkerLock, is_free
+from crawlers.store.locks import WorkerLock, free_locks
 from crawlers.store.schema.tables import worker
 from crawlers.store.writing.change_set import ChangeSet
 from tests.support.stored_rows import begin, committed
@@ -84,7 +84,7 @@ def test_server_waits_for_the_worker_that_ends_the_crawl_or_is_alone(postgresql,
         else:
             one.worker.hold(is_alone=True)
         connection.execute(text("SELECT pg_sleep(1.2)"))
-    assert not is_free(postgresql, one.worker.id)
+    assert not free_locks(postgresql, [one.worker.id])
     one.lock.release()
 
 

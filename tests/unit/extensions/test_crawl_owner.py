@@ -1,6 +1,7 @@
 """The crawl begins and ends with its owner, which all other components reach through the crawler; and its rounds."""
 
 import asyncio
+import logging
 from importlib.metadata import version
 from types import SimpleNamespace
 
@@ -12,10 +13,11 @@ from twisted.python.failure import Failure
 
 from crawlers.crawl.run import Run
 from crawlers.crawl.spec import CrawlSpec
-from crawlers.errors import ConfigError, FrontierError, StoreError
+from crawlers.errors import ConfigError, CrawlEnded, FrontierError, StoreError
 from crawlers.extensions import crawl_owner
 from crawlers.extensions.crawl_owner import begin_rounds, owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
+from crawlers.inputs.worker_place import CRAWL, PLACE, SUMMARY
 from crawlers.items import SiteLimits
 from crawlers.options import OFFERED
 from crawlers.reports.crawl_manifest import manifest_of
@@ -135,6 +137,18 @@ def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(op
     assert one.owner.open(one.spider, lambda: None) is None
     assert "the crawl can't begin: ZeroDivisionError" in str(one.owner.failure)
     assert sqlite.rows(select(crawl.c.state, crawl.c.reason)) == [("interrupted", "could_not_begin")]
+
+
+@pytest.mark.parametrize(("place", "is_silent"), [({}, False), ({PLACE: "2/4", SUMMARY: "summary.txt"}, True)])
+def test_worker_that_is_too_late_for_the_crawl_of_its_command_ends_silently(opened, monkeypatch, place, is_silent):
+    opened(OneSite).open().owner.close("finished")
+    for name, value in {CRAWL: "1", **place}.items():
+        monkeypatch.setenv(name, value)
+    try:
+        assert isinstance(opened(OneSite).open().owner.failure, CrawlEnded)
+        assert logging.root.manager.disable == (logging.INFO if is_silent else logging.NOTSET)
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened, sqlite):

@@ -6,6 +6,7 @@ from hashlib import blake2b
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVersionError
 from crawlers.store.database import Database
@@ -127,6 +128,19 @@ def test_store_of_another_version_is_refused_and_unchanged(url_without_tables, c
         "go on with that version, or name another database for a new crawl"
     )
     assert [path.read_bytes() for path in tmp_path.iterdir()] == before
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_server_that_is_too_old_is_refused_before_anything_is_written(postgresql_socket, monkeypatch, create):
+    with fresh_database(postgresql_socket) as url:
+        monkeypatch.setattr(PGDialect, "_get_server_version_info", lambda *_: (13, 21))
+        with pytest.raises(
+            ConfigError, match=r"^DATABASE_URL=\S+ is PostgreSQL 13\.21; this program needs 14 or later"
+        ):
+            Database(url, create=create)
+        monkeypatch.setattr(PGDialect, "_get_server_version_info", lambda *_: (14, 0))
+        with pytest.raises(StoreVersionError, match="has no crawl"):
+            Database(url, create=False)
 
 
 def test_processes_that_start_together_create_the_tables_once(url_without_tables):

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.errors import StoreError
-from crawlers.store.locks import WorkerLock, is_free
+from crawlers.store.locks import WorkerLock, free_locks
 from tests.support.services import OTHERS_END
 from tests.support.stored_rows import execute
 
@@ -48,13 +48,13 @@ def wait_for_server(database):
 
 def test_lock_of_another_process_is_held_until_that_is_killed(database, holder):
     for _ in range(2):
-        assert not is_free(database, 1)
+        assert not free_locks(database, [1])
         with pytest.raises(StoreError, match=r"another process holds the lock of worker 1"):
             WorkerLock(database, 1)
     holder.kill()
     holder.wait()
     wait_for_server(database)
-    assert is_free(database, 1)
+    assert free_locks(database, [1])
     WorkerLock(database, 1).release()
 
 
@@ -69,7 +69,7 @@ def test_server_releases_the_lock_of_a_process_that_is_stopped_and_a_file_stays_
     holder.send_signal(signal.SIGSTOP)
     os.waitpid(holder.pid, os.WUNTRACED)
     wait_for_server(database)
-    assert is_free(database, 1) != database.is_sqlite
+    assert bool(free_locks(database, [1])) != database.is_sqlite
     holder.send_signal(signal.SIGCONT)
     assert hold(holder, 0.2) == database.is_sqlite, "one whose lock was released notices it"
 
@@ -92,7 +92,7 @@ def test_worker_notices_that_others_no_longer_see_its_lock(database):
 def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(sqlite, tmp_path):
     left_over = tmp_path / "crawl.sqlite.worker1.lock"
     left_over.touch()
-    assert is_free(sqlite, 1)
+    assert free_locks(sqlite, [1])
     assert not left_over.exists()
 
 
@@ -108,7 +108,7 @@ def test_lock_on_a_removed_file_does_not_count(sqlite, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", release_in_between)
     second = WorkerLock(sqlite, 1)
-    assert not is_free(sqlite, 1)
+    assert not free_locks(sqlite, [1])
     second.release()
 
 

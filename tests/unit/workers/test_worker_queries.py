@@ -65,6 +65,18 @@ def test_workers_are_read_with_their_sites_and_status(shared):
 
 
 @pytest.mark.both_stores
+def test_server_waits_longer_for_a_worker_alone_and_for_ever_for_one_that_writes_the_outputs(shared):
+    def limit_s():
+        return workers_of(shared.database, shared.id, 3.0).deadline_s
+
+    assert limit_s() == (None if shared.database.is_sqlite else 3.0)
+    assert not committed(worker_rows.leave, shared.database, shared.second, 9.0)
+    assert limit_s() == (None if shared.database.is_sqlite else 60.0)
+    assert committed(worker_rows.leave, shared.database, shared.first, 9.0)
+    assert limit_s() is None
+
+
+@pytest.mark.both_stores
 def test_free_sites_are_those_on_which_a_worker_would_have_something_to_do(shared):
     free = shared.sites[2]
     shared.set(site, shared.sites[1], worker_id=None)

@@ -28,8 +28,8 @@ def worker(number, *, silent_s=1.0, state=ACTIVE, sites=17, machine="alpha", **f
     return row._replace(**fields)
 
 
-def lines(*workers, control=None, free_sites=0, budget=0, used=0, dead=(), with_ended=False):
-    found = CrawlWorkers(NOW, control, list(workers), free_sites, budget, used, dead)
+def lines(*workers, control=None, free_sites=0, budget=0, used=0, dead=(), deadline_s=None, with_ended=False):
+    found = CrawlWorkers(NOW, control, list(workers), free_sites, budget, used, dead, deadline_s)
     return worker_lines(CRAWL, found, with_ended=with_ended)
 
 
@@ -59,6 +59,15 @@ def test_worker_that_is_silent_or_dead_is_said():
     ]
     assert "silent" in shown[2]
     assert "dead" in shown[2]
+
+
+def test_server_frees_the_sites_of_a_silent_worker_at_its_deadline():
+    """Unless it has none, as a worker that opens its sites."""
+    shown = lines(worker(1, silent_s=21.3), worker(2, silent_s=300), deadline_s=30.0)
+    assert [line.partition("; ")[2] for line in shown[-2:]] == [
+        "its sites are free in 9 s",
+        "its sites are free when it ends",
+    ]
 
 
 def test_ended_workers_are_counted_and_shown_on_demand():

@@ -39,7 +39,7 @@ class Crawl:
         return committed(exchange.exchange, self.database, Report(worker_id, self.id, self.budget, **report), now)
 
     def lose(self, now, dead=(), me=0):
-        return committed(worker_rows.lose_dead, self.database, self.id, now, dead.__contains__, me)
+        return committed(worker_rows.lose_dead, self.database, self.id, now, set(dead).intersection, me)
 
     def fence(self, worker_id, now=1.0, **ended):
         committed(worker_rows.fence, self.database, worker_id, now, **ended)
