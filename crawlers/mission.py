@@ -101,14 +101,15 @@ def add(mission: Mission, settings: Iterable[Setting] = ()) -> None:
 
 
 @cache
-def _installed() -> list[Mission]:
+def installed() -> list[Mission]:
+    """Return the missions of the program."""
     found = iter_modules(import_module("crawlers.missions").__path__)
     return [import_module(f"crawlers.missions.{one.name}").MISSION for one in found]
 
 
 def missions() -> Mapping[str, Mission]:
     """Return the missions that are installed or were added, by name."""
-    known = sorted([*_installed(), *_ADDED.values()], key=lambda one: (one.place, one.name))
+    known = sorted([*installed(), *_ADDED.values()], key=lambda one: (one.place, one.name))
     return {one.name: one for one in known}
 
 

@@ -6,6 +6,7 @@ keeps every commit when the process is killed (a power cut may cost the last com
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ from sqlalchemy.exc import (
 )
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable, StoreVersionError
-from crawlers.store.schema import metadata
+from crawlers.store.schema import OURS, metadata
 from crawlers.store.schema.tables import SCHEMA_VERSION, schema_version
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Database:
         self.url = _parsed(url)
         if self.is_sqlite:
             _check_file(self.url, create)
+        self._not_crawled: set[str] = set()  # tables of missions of users that the store lacked when it was opened
         self._may_create = create  # the file, with the first connection only: a later one would replace a lost file
         self.engine = (
             _sqlite_engine(self.url, lambda: self._may_create)
@@ -89,13 +91,16 @@ class Database:
             missing = self._missing_tables(connection)
         if len(missing) == len(metadata.tables) and not create:
             raise StoreVersionError(f"DATABASE_URL={self.name} has no crawl; run a crawl on it first")
-        if not missing or not create:  # of a mission of the user, which a crawl adds
+        if not create:
+            self._not_crawled = {one.name for one in missing}
+        if not missing or not create:
             return
         with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
             lock_name(connection, "tables")  # jobs that start together may all find them missing
             metadata.create_all(connection, self._missing_tables(connection), checkfirst=False)
 
     def _missing_tables(self, connection: Connection) -> list[Table]:
+        """Return all tables of a new store, or those of missions of users, which crawls add; one of ours was lost."""
         found = metadata.tables.keys() & inspect(connection).get_table_names()
         number = connection.scalar(select(schema_version.c.number)) if schema_version.name in found else None
         if found and number != SCHEMA_VERSION:
@@ -104,7 +109,7 @@ class Database:
                 f"DATABASE_URL={self.name} was written by another version of this program ({schema}; this one needs "
                 f"schema {SCHEMA_VERSION}); go on with that version, or name another database for a new crawl"
             )
-        return [one for name, one in metadata.tables.items() if name not in found]
+        return [one for name, one in metadata.tables.items() if not found or name not in found | OURS]
 
     @property
     def is_sqlite(self) -> bool:
@@ -192,6 +197,11 @@ class Database:
             is_missing = _sqlstate(error) in (_NO_TABLE, _NO_COLUMN)
             if not (may_pass or is_missing or type(error) in (OperationalError, DatabaseError, InterfaceError)):
                 raise
+            for name in self._not_crawled.intersection(re.findall(r"\w+", _cause(error))):
+                raise StoreError(
+                    f"{self.name} has no table {name}, so no crawl of its mission is in this store; run one, then run "
+                    "the same command again"
+                ) from error
             raise (StoreUnavailable if may_pass else StoreError)(
                 f"{self.name} failed: {_cause(error)}; {_remedy(error)}, then run the same command again"
             ) from error

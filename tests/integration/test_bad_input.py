@@ -122,6 +122,15 @@ def test_a_store_that_can_not_be_used_is_refused(refusal, prepare, parts):
     assert all(part in sentence for part in parts)
 
 
+def test_a_table_that_a_store_lost_is_not_replaced_by_an_empty_one(web, crawl_in):
+    crawl = crawl_in("lost", web.hosts("library"))
+    edited("DROP TABLE link")(crawl)
+    ended = crawl.run()
+    assert (ended.status, len(ended.errors)) == (2, 1)
+    assert "has no table link any more, so the crawl was stopped; restore it" in ended.errors[0]
+    assert crawl.query("SELECT name FROM sqlite_master WHERE name = 'link'") == []
+
+
 @pytest.mark.parametrize(
     ("path", "what"),
     [("missing/crawl.log", "can't be written (it has no folder); create it,"), (".", "must end with .log or .jsonl;")],

@@ -6,10 +6,13 @@ its documentation. Whoever changes a table, or the meaning of what it holds, rai
 Other kinds of writes, for example an UPDATE of some columns, are row types declared with `rows.writes`.
 """
 
-from crawlers.mission import parts_of_all
+from crawlers.mission import installed, parts_of_all
 from crawlers.store.schema import message_tables
 from crawlers.store.schema.tables import metadata
 
-__all__ = ["message_tables", "metadata"]
+__all__ = ["OURS", "message_tables", "metadata"]
 
+for _mission in installed():
+    _mission.all_parts("tables")
+OURS = frozenset(metadata.tables)  # of the program; those of missions of users are added when they crawl
 parts_of_all("tables")

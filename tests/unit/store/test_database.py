@@ -5,12 +5,12 @@ from contextlib import ExitStack, closing
 from hashlib import blake2b
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Column, Integer, Table, select, text
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVersionError
 from crawlers.store.database import Database
-from crawlers.store.schema.tables import SCHEMA_VERSION
+from crawlers.store.schema.tables import SCHEMA_VERSION, metadata
 from tests.support.services import fresh_database
 from tests.support.stored_rows import execute
 
@@ -150,6 +150,19 @@ def test_processes_that_start_together_create_the_tables_once(url_without_tables
     assert databases[0].rows(text("SELECT name, next FROM id_block")) == [("page", 1), ("site", 1)]
     for database in databases:
         database.close()
+
+
+def test_table_of_a_mission_of_the_user_is_added_by_its_crawl(url_without_tables):
+    Database(url_without_tables).close()
+    own = Table("own", metadata, Column("id", Integer))
+    try:
+        with closing(Database(url_without_tables, create=False)) as reader:
+            with pytest.raises(StoreError, match=r"no table own, so no crawl of its mission is in this store; run one"):
+                reader.rows(select(own))
+            Database(url_without_tables).close()
+            assert reader.rows(select(own)) == []
+    finally:
+        metadata.remove(own)
 
 
 def test_changed_tables_have_another_version(sqlite):
