@@ -123,7 +123,7 @@ def _is_module(name: str) -> bool:
 
 def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` with all unknown names, and all values that a setting can't have."""
-    from crawlers.downloader.curl_transfer import http_client
+    from crawlers.downloader.http import http_client
     from crawlers.inputs.setting_readers import url_selection, url_steps, use_suffix_list
 
     kinds = kinds_of_settings()

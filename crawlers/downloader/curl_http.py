@@ -34,12 +34,13 @@ from twisted.internet.ssl import Certificate
 
 from crawlers.downloader.address_filter import MAX_LINE_BYTES, AddressFilter, addresses_of, target_of
 from crawlers.downloader.curl_loop import CurlLoop
-from crawlers.downloader.curl_transfer import Callbacks, Transfer
+from crawlers.downloader.curl_transfer import Transfer
 from crawlers.downloader.download_errors import (
     BadResponseError,
     DownloadRefusedError,
     certificate_problem,
 )
+from crawlers.downloader.http import Callbacks
 from crawlers.items import REQUEST_SENT
 from crawlers.reasons import Reason
 from crawlers.urls.addresses import is_address

@@ -6,7 +6,7 @@ import logging
 import socket
 import time
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pycurl
 from scrapy import signals
@@ -17,55 +17,14 @@ from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg
 from crawlers.downloader.address_filter import MAX_HEAD_BYTES, MAX_LINE_BYTES
 from crawlers.downloader.download_errors import BadResponseError, DownloadRefusedError
 from crawlers.downloader.heard_signals import heard_signals
-from crawlers.errors import ConfigError
-from crawlers.inputs.setting_readers import registry_entry
 from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from crawlers.downloader.address_filter import AddressFilter, Target
-    from crawlers.inputs.setting_readers import SettingValues
-
-CLIENTS = {  # the handlers; only that of a crawl is imported
-    "curl": "crawlers.downloader.curl_http:CurlHTTPHandler",
-    "twisted": "crawlers.downloader.bounded_http:BoundedHTTPHandler",
-}
-REQUIRED = {  # values of Scrapy's settings without which libcurl can't be used: the defaults
-    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",  # which runs the loop of asyncio
-    "DOWNLOADER_CLIENTCONTEXTFACTORY": "SENTINEL",
-    "DOWNLOADER_CLIENT_TLS_METHOD": "TLS",
-}
-
-
-def http_client(settings: SettingValues) -> str:
-    """Return the handler that HTTP_CLIENT names; raises `ConfigError` if there is none, or it can't be used."""
-    handler = registry_entry(CLIENTS, "HTTP_CLIENT", settings.get("HTTP_CLIENT"))
-    if handler == CLIENTS["curl"]:
-        if missing := _missing():
-            raise ConfigError(
-                f"HTTP_CLIENT=curl needs {missing}; run pip install --upgrade pycurl, or set HTTP_CLIENT=twisted"
-            )
-        for setting, value in REQUIRED.items():
-            if settings.get(setting) != value:
-                raise ConfigError(
-                    f"HTTP_CLIENT=curl needs the default of {setting}; leave it out, or set HTTP_CLIENT=twisted"
-                )
-    return handler
-
-
-def _missing() -> str:
-    """Return what HTTP_CLIENT=curl lacks on this machine; empty if nothing."""
-    try:
-        from pycurl import CONN_ID, AsyncCurlMulti, version_info  # noqa: F401 # an older one has no such names
-    except ImportError as error:
-        return f"pycurl 7.49 with libcurl 8.2, or newer ones ({error})"
-    return "" if "https" in version_info()[8] else "a libcurl with TLS"
-
+    from crawlers.downloader.http import Callbacks
 
 logger = logging.getLogger(__name__)
 
@@ -86,15 +45,6 @@ class _Socket(socket.socket):
 
     def __del__(self) -> None:
         self.close()
-
-
-class Callbacks(NamedTuple):
-    """What is called during a transfer."""
-
-    ended: Callable[[Response | Exception, int, int], None]  # bytes that were sent, and received
-    sent: Callable[[Request], None]  # a new connection stands, and the request is sent
-    # Whether a body of a type and a length (None: unknown) is not read; the response then is one of bytes.
-    is_unwanted: Callable[[bytes | None, int | None], bool] | None = None
 
 
 class Transfer:

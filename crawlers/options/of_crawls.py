@@ -109,7 +109,7 @@ JAVASCRIPT = group(
 )
 FETCHED = group(
     "What is fetched",
-    Setting("HTTP_CLIENT", "curl", Choice(of="downloader.curl_transfer:CLIENTS")).says(
+    Setting("HTTP_CLIENT", "curl", Choice(of="downloader.http:CLIENTS")).says(
         "what downloads pages: curl (libcurl) or twisted (Scrapy's own client)"
     ),
     Setting(

@@ -223,3 +223,20 @@ def test_servers_that_libcurl_refuses_to_encrypt_with_get_another_attempt(tmp_pa
     assert "Traceback" not in log
     assert pages == {"/": (State.FAILED, "timeout")}  # the server does not go on
     assert [bool(alert) for alert in alerts] == [http_client == "curl", False]
+
+
+def test_without_pycurl_the_other_client_crawls(tmp_path):
+    (tmp_path / "pycurl.py").write_text("raise ImportError", "utf-8")  # found before the one that is installed
+    project = Project(tmp_path)
+
+    def crawl(client):
+        command = ("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
+        return project.start(*command, is_fresh=True, HTTP_CLIENT=client).wait()
+
+    with Web(site=respond) as web:
+        refused = crawl("curl")
+        assert (refused.status, len(refused.errors)) == (2, 1), refused.log
+        assert "HTTP_CLIENT=curl needs pycurl 7.49" in refused.errors[0]
+        assert refused.errors[0].endswith("or set HTTP_CLIENT=twisted")
+        crawl("twisted").done()
+        assert project.pages(web["site"].origin) == {"/": (State.DONE, "")}

@@ -16,8 +16,9 @@ from scrapy.signalmanager import SignalManager
 from crawlers.downloader import curl_http
 from crawlers.downloader.address_filter import Target
 from crawlers.downloader.curl_http import MAX_HOSTS, RESOLVED_S, CurlHTTPHandler
-from crawlers.downloader.curl_transfer import Callbacks, Transfer
+from crawlers.downloader.curl_transfer import Transfer
 from crawlers.downloader.download_errors import BadResponseError
+from crawlers.downloader.http import Callbacks
 from crawlers.items import REQUEST_SENT
 from tests.support.connections import Connections
 from tests.support.persistent import response
