@@ -12,6 +12,8 @@ from importlib import import_module
 from pkgutil import iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from crawlers.errors import ConfigError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -76,9 +78,12 @@ class Mission:
         return f"scrapy crawl {self.name} -a {self.argument}={self.file}"
 
     def resolve(self, path: str) -> Any:
-        """Return a module or function that the mission names, which is imported now."""
+        """Return a module or function that the mission names, which is imported now. Raises `ConfigError`."""
         package = f"crawlers.missions.{self.name}" if self.package is None else self.package
-        return resolve_name(f"{package}.{path}".removeprefix("."))
+        try:
+            return resolve_name(f"{package}.{path}".removeprefix("."))
+        except (ImportError, AttributeError) as error:
+            raise ConfigError(f"the mission {self.name} names {path}, which fails: {error}; correct it") from error
 
     def all_parts(self, kind: Part) -> list[Any]:
         """Return the parts of a kind."""
@@ -93,9 +98,11 @@ _ADDED: dict[str, Mission] = {}
 
 
 def add(mission: Mission, settings: Iterable[Setting] = ()) -> None:
-    """Let the program know a mission of the user, with *settings* of its own."""
+    """Let the program know a mission of the user, with *settings* of its own. Raises `ConfigError`."""
     from crawlers.options import declare  # which looks for the settings of missions itself
 
+    if mission.name in [one.name for one in installed()]:
+        raise ConfigError(f"the mission {mission.name} is installed; give yours another name")
     _ADDED[mission.name] = mission
     declare(settings)
 

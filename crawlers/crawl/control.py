@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from crawlers.errors import ClaimsLost, CrawlersError, FrontierError, StoreError, StoreUnavailable
+from crawlers.errors import ClaimsLost, ConfigError, CrawlersError, FrontierError, StoreError, StoreUnavailable
 from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from crawlers.crawl.run import Run
 
 
 logger = logging.getLogger(__name__)
@@ -36,9 +39,9 @@ class CrawlControl:
     def abort_for(self, what: str, error: Exception) -> None:
         """End the crawl as `abort` does, by an *error* that was not expected: that is better than losing a page.
 
-        Any error but a `StoreError` is reported as a bug that prevented *what*, with its traceback.
+        Any error but a `StoreError` or `ConfigError` is reported as a bug that prevented *what*, with its traceback.
         """
-        if isinstance(error, StoreError):
+        if isinstance(error, StoreError | ConfigError):
             self.abort(error)
         else:
             logger.exception("Internal error")
@@ -50,6 +53,20 @@ class CrawlControl:
             self.failure = error
             level = logging.WARNING if isinstance(error, PASSING) else logging.ERROR
             logger.log(level, "%s", error)
+
+
+@contextmanager
+def naming(mission: Run, method: str) -> Iterator[None]:
+    """Raise `ConfigError` for what a *method* of a *mission* of the user raises: people can correct it themselves."""
+    kind = type(mission)
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, CrawlersError) or kind.__module__.startswith("crawlers."):
+            raise
+        logger.exception("The mission failed")
+        where = f"{kind.__module__}.{kind.__qualname__}.{method}"
+        raise ConfigError(f"the mission failed in {where}: {type(error).__name__} {error}; correct it") from error
 
 
 class ForwardClock:

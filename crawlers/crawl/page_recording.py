@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.bandits.reward_kinds import signature_with
+from crawlers.crawl.control import naming
 from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import fail_loop, is_unchanged
 from crawlers.items import State
@@ -95,9 +96,11 @@ class PageRecording:
             if attempts > 1:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
                 page = replace(page, state=state)
-        decision = self.mission.decide(lease, page, now)
-        if decision.reward.amount:
-            self.stats.inc_value("harvest/reward", int(decision.reward.amount))
+        with naming(self.mission, "decide"):
+            decision = self.mission.decide(lease, page, now)
+            amount = int(decision.reward.amount)  # fails here if it is no decision
+        if amount:
+            self.stats.inc_value("harvest/reward", amount)
         if page.state is State.DONE:
             if keys := decision.reward.keys or self.traps.new_parts(lease, page):
                 signature = signature_with(page.content_signature, keys)

@@ -44,7 +44,10 @@ class Run:
 
     @property
     def has_more(self) -> bool:
-        """Whether the mission may still queue pages before any that waits is fetched: the crawl is not over."""
+        """Whether the mission may still queue pages before any that waits is fetched.
+
+        Then a crawl does not end early while only later revisits wait; one in which nothing waits ends nevertheless.
+        """
         return False
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawlers.crawl.control import PASSING
+from crawlers.crawl.control import PASSING, naming
 from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.host_answers import HostAnswers
 from crawlers.crawl.leasing import Leasing
@@ -196,7 +196,8 @@ class Crawl:
             if self._is_in_round:
                 return
             await self._exchange()
-            await self.mission.step(self._last.others, self.clock())
+            with naming(self.mission, "step"):
+                await self.mission.step(self._last.others, self.clock())
             self.control.resume()
         except Exception as error:
             if not self.session.writer.is_closed:  # else the crawl was closed, and the threads that read have ended

@@ -117,7 +117,7 @@ class CrawlOwner:
                 _origin(spider),
             )
             if isinstance(spider, SiteSpider):
-                spider.run = self._crawl.mission
+                spider.run, spider.control = self._crawl.mission, self._crawl.control
         # If an error were raised here, Scrapy would close parts that were never opened.
         except CrawlersError as error:
             self._failure = error

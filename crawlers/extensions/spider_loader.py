@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.spider import iter_spider_classes
 
 from crawlers import spiders
+from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
     import builtins
@@ -29,7 +31,11 @@ class SpiderLoader(spiderloader.SpiderLoader):
         self._missions = [name for name in names if name != "base"]
         others = [name for name in modules if name != PACKAGE]
         is_lenient = settings.getbool("SPIDER_LOADER_WARN_ONLY")
-        super().__init__(BaseSettings({"SPIDER_MODULES": others, "SPIDER_LOADER_WARN_ONLY": is_lenient}))
+        try:
+            super().__init__(BaseSettings({"SPIDER_MODULES": others, "SPIDER_LOADER_WARN_ONLY": is_lenient}))
+        except ConfigError as error:  # no command that could report it has begun
+            print(f"Error: {error}", file=sys.stderr)
+            sys.exit(2)
 
     def load(self, spider_name: str) -> type[Spider]:
         if spider_name not in self._missions or spider_name in super().list():

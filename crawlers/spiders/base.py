@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.run import Run
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.items import SiteLimits
@@ -61,6 +62,7 @@ class SiteSpider(Spider):
     hosts: str | None = None
     spec: CrawlSpec
     run: Run | None = None  # the mission at work; None: the crawl could not begin
+    control: CrawlControl  # of the crawl, if it could
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks per response
         "WARN_ON_GENERATOR_RETURN_VALUE": False,  # it reads the source of each callback
@@ -113,9 +115,19 @@ class SiteSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         """Yield nothing: the crawl knows the sites, and the URLs that wait."""
         if self.run is not None:
-            await self.run.begin(self._fetch)
+            await self._call(self.run, "begin", self._fetch)
         return
         yield  # makes this a generator
+
+    async def _call(self, run: Run, method: str, *arguments: Any) -> None:
+        """Call a *method* of the mission; if it raises, the crawl is aborted, or has failed after all."""
+        from crawlers.crawl.control import naming
+
+        try:
+            with naming(run, method):
+                await getattr(run, method)(*arguments)
+        except Exception as error:
+            self.control.abort_for(f"the mission failed in {method}", error)
 
     async def _fetch(self, url: str) -> WebResponse:
         """Return the response to a request of the mission, wherever it redirects; raises what a downloader raises."""
@@ -138,7 +150,7 @@ class SiteSpider(Spider):
 
     async def closed(self, reason: str) -> None:
         if self.run is not None:
-            await self.run.close()
+            await self._call(self.run, "close")
 
 
 async def _awaited(page: Awaitable[Page]) -> AsyncIterator[Page]:
