@@ -100,7 +100,7 @@ def _of_crawl(route: str, number: int, mission: str, size: Size) -> Iterator[Ask
                 links = path.replace("{report}", report.name)
                 for query in _QUERIES[route]:
                     yield Asked(PAGE, _with(links, query))
-                cursor = (7, 1, 0, 7, *(0 for _ in report.cursor_ranges[4:]))
+                cursor = (7, 1, 0, 7, *(0 for _ in report.cursor_kinds[4:]))
                 yield Asked(PAGE, f"{links}?chosen=1&row={cursor_text(cursor)}")
     elif path.endswith("/compare"):
         other = next(one for one in MISSIONS if one != number)
