@@ -3,7 +3,6 @@
 import asyncio
 import signal
 import sys
-from functools import partial
 
 from crawlers.cli import worker_process
 from crawlers.cli.worker_process import MAX_LINE_BYTES, WorkerProcess
@@ -21,9 +20,9 @@ def ended(program, act=lambda process, line: None):
             lines.append((line, is_output))
             act(process, line)
 
-        loop, new = asyncio.get_running_loop(), partial(WorkerProcess, write)
+        process = WorkerProcess(write)  # its first lines may come before subprocess_exec returns
         command = [sys.executable, "-c", program]
-        _, process = await loop.subprocess_exec(new, *command, process_group=0)
+        await asyncio.get_running_loop().subprocess_exec(lambda: process, *command, process_group=0)
         async with asyncio.timeout(PATIENCE_S):
             status = await process.ended
         process.stop()  # harmless, as is
