@@ -19,7 +19,7 @@ from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News
 from crawlers.missions.news.news_run import NewsRun
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, by_fit
-from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
+from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.missions.news.stored.iterations import Iterations
 from crawlers.missions.news.stored.stored_sources import list_feeds
@@ -92,7 +92,7 @@ class Crawl:
         committed(replace_rules, database, HAND, {"one.test": rules})
         prior = UrlPrior(shipped_weights(OF_URLS)) if learns else None
         classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
-        self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
+        self.polls = Polls(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR), most_pages=2)
         requeue = Requeue(classifier, self.frontier, self.commits)
         keys = DocumentKeys(database, self.writer)
         duplicates = Duplicates(database, keys, self.writer)

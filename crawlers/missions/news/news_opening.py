@@ -24,7 +24,6 @@ from crawlers.missions.news.news_run import NewsRun
 from crawlers.missions.news.news_settings import news_options
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
-from crawlers.missions.news.plan.poll_plan import PollPlan
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.missions.news.stored.documents import has_earlier_documents
 from crawlers.missions.news.stored.iterations import Iterations
@@ -148,7 +147,7 @@ def open_news(sources: Sequence[Source], options: NewsOptions, pool: ExtractionP
         left_out=scope.excluded,
         owners=SourceOwners((source.limits.site, source.hosts) for source in sources),
     )
-    polls = Polls(PollPlan(options.polls_per_s, options.poll_limits), MOST_HUBS)
+    polls = Polls(options.polls_per_s, options.poll_limits, MOST_HUBS)
     parts = NewsParts(
         frontier,
         classifier,

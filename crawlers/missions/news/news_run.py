@@ -97,12 +97,12 @@ class NewsRun(Run):
     async def step(self, others: int, now: float) -> None:
         """Take a part of the polls per second: that of the own polls in those of all workers."""
         if not others:
-            self._polls.plan.set_share(1.0)
+            self._polls.set_share(1.0)
             self._share_at = 0.0
         elif now >= self._share_at:
             self._share_at = now + SHARE_S
             polls = await self._in_thread(self._sites.count_polls)
-            self._polls.plan.set_share(min(1.0, max(1, len(self._polls)) / max(1, polls)))
+            self._polls.set_share(min(1.0, max(1, len(self._polls)) / max(1, polls)))
         await self._requeue_idle(now)
 
     @property

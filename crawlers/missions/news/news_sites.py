@@ -80,7 +80,7 @@ class NewsSites:
             for row in rows:
                 self._names[row.id] = row.site
                 self._domains.update(_domains(row.site))
-                parts.polls.plan.set_delay(row.id, row.delay_s)
+                parts.polls.set_delay(row.id, row.delay_s)
             parts.classifier.recall(labels)
             parts.polls.recall(polls, now)
             self._writer.submit(parts.requeue.recall(queued))

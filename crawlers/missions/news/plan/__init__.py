@@ -1,1 +1,1 @@
-"""When a page is fetched again, and what comes first. Begin with `poll_plan` and `news_scores`."""
+"""When a page is fetched again, and what comes first. Begin with `polls` and `news_scores`."""

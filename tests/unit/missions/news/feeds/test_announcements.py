@@ -8,7 +8,7 @@ from crawlers.missions.news.feeds import announcements as announcements_module
 from crawlers.missions.news.feeds.announcements import MAX_UNSURE, Announcements
 from crawlers.missions.news.news_items import Announced
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, QueueSlot
-from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
+from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.urls.keys import url_key
 from tests.support.news_store import SITE, NewsStore
@@ -49,7 +49,7 @@ def commits():
 
 @pytest.fixture
 def announcements(store, frontier, commits):
-    polls = Polls(PollPlan(1.0, PollLimits(60.0, 3600.0, 3600.0)), most_pages=2)
+    polls = Polls(1.0, PollLimits(60.0, 3600.0, 3600.0), most_pages=2)
     return Announcements(store.database, store.id, commits, frontier, polls)
 
 

@@ -1,9 +1,8 @@
 """The plan keeps the budget and the bounds, learns rates, and polls feeds before items are lost."""
 
-import math
+import json
 import random
 import statistics
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import gamma, norm
 
+from crawlers.frontier.values import Lease
+from crawlers.missions.news.news_items import FEED
 from crawlers.missions.news.plan.poll_plan import (
-    NEVER,
     PRIOR_ITEMS,
     PRIOR_SECONDS,
     ArrivalRate,
     PollLimits,
-    PollPlan,
-    PollState,
-    best_visits,
-    harmonic,
-    lambda_crawl,
+    distribution,
     safe_s,
 )
+from crawlers.missions.news.plan.polls import Polls
+from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.store.writing.change_set import ChangeSet
 
 HOUR, DAY = 3600.0, 86_400.0
 
@@ -79,134 +78,112 @@ def test_upper_bound_is_a_quantile_of_the_gamma_distribution(items, deviations):
 
 
 values = st.floats(1e-6, 1e3)
-pages = st.lists(st.tuples(values, st.integers(0, 2)), min_size=1, max_size=8)
 some = settings(max_examples=40, deadline=None, derandomize=True)
+feeds = st.lists(values, min_size=1, max_size=8)
 
 
-def unbounded(rates, budget):
-    return lambda_crawl(
-        rates, budget, np.zeros(len(rates)), math.inf, np.zeros(len(rates), np.int64), np.array([math.inf])
-    )
-
-
-@some
-@given(pages, values)
-def test_whole_budget_is_spent_with_equal_marginal_values(pages, budget):
-    rates, _ = (np.array(column) for column in zip(*pages, strict=True))
-    found = unbounded(rates, budget)
-    assert found.rates.sum() <= budget * (1 + 1e-12)
-    assert found.rates.sum() == pytest.approx(budget, rel=1e-9)
-    worth = rates / (found.rates * (found.rates + rates))
-    assert worth == pytest.approx(np.full(len(pages), found.price), rel=1e-9)
+def visits(rates, budget, lowest=0.0, highest=1e9, in_time=0.0):
+    rates = np.array(rates)
+    bounds = np.full(len(rates), lowest), np.full(len(rates), highest)
+    plan = distribution(rates, *bounds, budget, in_time)
+    return plan, plan.visits(rates, *bounds)
 
 
 @some
-@given(pages, values, st.floats(0.01, 1.0), st.floats(1.0, 100.0), st.lists(values, min_size=3, max_size=3))
-def test_bounds_and_caps_are_kept_with_equal_marginal_values_between_them(pages, budget, low, high, caps):
-    rates, hosts = (np.array(column) for column in zip(*pages, strict=True))
-    lowest, highest = np.full(len(rates), low * budget / 10), high * budget / 10
-    found = lambda_crawl(rates, budget, lowest, highest, hosts, np.array(caps))
-    of_hosts = np.bincount(hosts, found.rates, 3)
-    granted = lowest * found.host_shares[hosts] * found.share
-    assert found.rates.sum() <= budget * (1 + 1e-9)
-    assert (of_hosts <= np.array(caps) * (1 + 1e-9)).all()
-    assert (found.rates >= granted * (1 - 1e-9)).all()
-    assert (found.rates <= highest * (1 + 1e-9)).all()
-    for visits, rate, host, least in zip(found.rates, rates, hosts, granted, strict=True):
-        price = max(found.price, found.host_prices[host])
-        worth = rate / (visits * (visits + rate))
-        if visits > least * (1 + 1e-6):
-            assert worth >= price * (1 - 1e-6)
-        if visits < highest * (1 - 1e-6):
-            assert worth <= price * (1 + 1e-6)
-    is_spent = found.rates.sum() > budget * (1 - 1e-6)
-    assert all(
-        is_spent or visits > highest * (1 - 1e-6) or of_hosts[host] > caps[host] * (1 - 1e-6)
-        for visits, host in zip(found.rates, hosts, strict=True)
-    )
+@given(feeds, values, st.floats(0.0, 1.0), st.floats(1.0, 100.0))
+def test_whole_budget_is_spent_within_bounds_with_equal_marginal_values_between_them(rates, budget, low, high):
+    lowest, highest = low * budget / 10, high * budget / 10
+    plan, found = visits(rates, budget, lowest, highest)
+    assert found.sum() == pytest.approx(min(budget, len(rates) * highest), rel=1e-8)
+    for polls, rate in zip(found, rates, strict=True):
+        value = rate / (polls * (polls + rate))
+        assert lowest * (1 - 1e-9) <= polls <= highest * (1 + 1e-9)
+        assert polls <= lowest * (1 + 1e-6) or value >= plan.price * (1 - 1e-6)
+        assert polls >= highest * (1 - 1e-6) or value <= plan.price * (1 + 1e-6)
 
 
 @some
-@given(pages, values, st.integers(0, 7), st.floats(1.01, 10.0))
-def test_page_with_a_greater_change_rate_gets_more_visits(pages, budget, which, times):
-    which %= len(pages)
-    rates, _ = (np.array(column) for column in zip(*pages, strict=True))
-    before = unbounded(rates, budget).rates[which]
+@given(feeds, values, st.integers(0, 7), st.floats(1.01, 10.0))
+def test_page_with_a_greater_change_rate_gets_more_visits(rates, budget, which, times):
+    which %= len(rates)
+    _, before = visits(rates, budget)
     rates[which] *= times
-    assert unbounded(rates, budget).rates[which] >= before * (1 - 1e-9)
+    assert visits(rates, budget)[1][which] >= before[which] * (1 - 1e-8)
 
 
-def test_lowest_rates_are_reduced_in_proportion_if_the_budget_or_a_cap_is_too_small():
-    one = np.zeros(2, np.int64)
-    found = lambda_crawl(np.array([9.0, 1.0]), 3.0, np.array([4.0, 2.0]), math.inf, one, np.array([math.inf]))
-    assert found.rates == pytest.approx([2.0, 1.0])
-    assert (found.share, found.price) == (0.5, math.inf)
-    hosts, caps = np.array([0, 0, 1]), np.array([1.5, 9.0])
-    found = lambda_crawl(np.array([9.0, 1.0, 1.0]), 3.0, np.array([4.0, 2.0, 0.0]), math.inf, hosts, caps)
-    assert found.rates == pytest.approx([1.0, 0.5, 1.5])
-    assert (found.share, found.host_shares.tolist()) == (1.0, [0.25, 1.0])
+def test_lowest_rates_are_reduced_in_proportion_if_the_budget_is_too_small():
+    lowest = np.array([4.0, 2.0])
+    plan = distribution(np.array([9.0, 1.0]), lowest, np.full(2, 9.0), 3.0, 4.0)
+    assert plan.visits(np.array([9.0, 1.0]), lowest, np.full(2, 9.0)) == pytest.approx([2.0, 1.0])
+    assert (plan.share, plan.window_share) == (0.5, 1.0)
+    plan = distribution(np.array([9.0, 1.0]), lowest, np.full(2, 9.0), 3.0, 1.0)  # windows have what is left of it
+    assert plan.visits(np.array([9.0, 1.0]), lowest, np.full(2, 9.0)) == pytest.approx([1.75, 1.25])
+    assert (plan.share, plan.window_share) == (1.0, 0.25)
 
 
-def test_page_without_changes_gets_its_lowest_rate():
-    one = np.zeros(3, np.int64)
-    found = lambda_crawl(np.array([0.0, 1.0, 1.0]), 1.0, np.full(3, 0.125), math.inf, one, np.array([math.inf]))
-    assert found.rates == pytest.approx([0.125, 0.4375, 0.4375])
+QUIET, BUSY = ArrivalRate(1.0, DAY), ArrivalRate(30.0, 2 * HOUR)
 
 
-@some
-@given(values, st.floats(1e-9, 1e9))
-def test_formula_for_one_page_equals_that_for_many(rate, price):
-    of_many = harmonic(np.array([rate]), np.array([price]))[0]
-    assert best_visits(rate, price) == pytest.approx(of_many, rel=1e-12)
-    assert best_visits(rate, 0.0) == math.inf
+class Feeds(Polls):
+    """Feeds by number, which is also that of their site unless it is given."""
 
+    def __init__(self, per_s, limits=None):
+        super().__init__(per_s, limits or PollLimits(), most_pages=20)
+        self.changes = ChangeSet()
 
-QUIET, BUSY = PollState(0.0, 20, ArrivalRate(1.0, DAY)), PollState(0.0, 20, ArrivalRate(30.0, 2 * HOUR))
+    def add(self, feed, rate, site=None, window=20):
+        state = json.dumps([*rate, window, 0.0])
+        self.recall([PollRow(feed, site or feed, FEED, 0.0, 0.0, 1, 0, 0, None, state, None)], 0.0)
+
+    def poll(self, feed, now, new_items, shown, span_s=None):
+        lease = Lease(feed, feed, 0, "", 1, 0, 0, None, now)
+        counts = {"new_items": new_items, "shown": shown}
+        return self.record_poll(lease, FEED, now, self.changes, **counts, span_s=span_s)
+
+    def fail(self, feed, now):
+        return self.record_failure(Lease(feed, feed, 0, "", 1, 0, 0, None, now), FEED, now, self.changes, "timeout")
+
+    @property
+    def warning(self):
+        return self._warning
 
 
 def steady(plan, per_hour, hours):
     """Return the times of polls of feeds that publish at equal intervals and show 20 dated items."""
     polled = {feed: [] for feed in per_hour}
-    due = {feed: plan.add(feed, feed, 0.0) for feed in per_hour}
+    due = dict.fromkeys(per_hour, 0.0)
     while (now := min(due.values())) < hours * HOUR:
         feed = min(due, key=due.__getitem__)
         rate, before = per_hour[feed] / HOUR, polled[feed][-1] if polled[feed] else None
         new = 20 if before is None else int(rate * now) - int(rate * before)
-        due[feed] = plan.record_poll(feed, now, min(20, new), 20, 20 / rate)
+        due[feed] = plan.poll(feed, now, min(20, new), 20, 20 / rate)
         polled[feed].append(now)
     return polled
 
 
-def test_first_polls_of_feeds_added_together_are_spread():
-    plan = PollPlan(2.0)
-    first = [plan.add(feed, 0, 100.0) for feed in range(5000)]
-    assert min(first) >= 100.0
-    assert all(later - earlier == pytest.approx(0.5) for earlier, later in pairwise(first))
-
-
 def test_budget_is_used_and_not_exceeded():
     rng = random.Random(1)
-    polled = steady(PollPlan(0.05), {feed: rng.lognormvariate(-1, 1) for feed in range(60)}, 48)
+    polled = steady(Feeds(0.05), {feed: rng.lognormvariate(-1, 1) for feed in range(60)}, 48)
     polls = sum(at > 24 * HOUR for times in polled.values() for at in times)
     assert polls / DAY == pytest.approx(0.05, rel=0.08)
 
 
 def test_feeds_that_publish_more_are_polled_more_and_all_are_polled():
-    polled = steady(PollPlan(0.01), {1: 10.0, 2: 1.0, 3: 0.01}, 72)
+    polled = steady(Feeds(0.01), {1: 10.0, 2: 1.0, 3: 0.01}, 72)
     assert len(polled[1]) > 1.5 * len(polled[2]) > 2 * len(polled[3])
     assert len(polled[3]) >= 72 / 6 - 2
 
 
 def test_intervals_stay_within_the_limits():
     limits = PollLimits(shortest_s=120.0, longest_s=2 * HOUR)
-    rich = PollPlan(10.0, limits)
-    rich.add(1, 1, 0.0, BUSY)
-    assert rich.record_poll(1, 100.0, 10, 20) == 220.0
-    poor = PollPlan(1.2 / HOUR, limits)
-    poor.add(1, 1, 0.0, BUSY)
-    poor.add(2, 1, 0.0, QUIET)
-    poor.record_poll(1, 50.0, 0, 20)
-    assert 0.9 * 2 * HOUR <= poor.record_poll(2, 50.0, 0, 20) - 50.0 <= 2 * HOUR
+    rich = Feeds(10.0, limits)
+    rich.add(1, BUSY)
+    assert rich.poll(1, 100.0, 10, 20) == 220.0
+    poor = Feeds(1.2 / HOUR, limits)
+    poor.add(1, BUSY)
+    poor.add(2, QUIET)
+    poor.poll(1, 50.0, 0, 20)
+    assert 0.9 * 2 * HOUR <= poor.poll(2, 50.0, 0, 20) - 50.0 <= 2 * HOUR
     assert PollLimits(longest_s=DAY).slowest_s == 6 * HOUR
 
 
@@ -219,95 +196,85 @@ def test_safe_interval_prevents_overflow_of_the_window(items, seconds, window):
 
 
 def test_deadline_has_priority_over_windows_if_the_budget_is_too_small():
-    plan = PollPlan(11 / (6 * HOUR))
+    plan = Feeds(11 / (6 * HOUR))
     for feed in range(10):
-        plan.add(feed, feed, 0.0, BUSY if feed < 5 else QUIET)
-    assert plan.record_poll(9, HOUR, 0, 20) - HOUR <= 6 * HOUR
-    assert plan.warning
+        plan.add(feed, BUSY if feed < 5 else QUIET)
+    assert plan.poll(9, HOUR, 0, 20) - HOUR <= 6 * HOUR
+    assert "; increase FEED_POLLS_PER_SECOND=0.000509259 to " in plan.warning
+    plan.set_share(0.5)
+    plan.poll(9, HOUR, 0, 20)
+    assert ", of 0.000255 for this worker; increase " in plan.warning
 
 
 def test_polls_use_half_of_the_requests_that_the_delay_of_a_host_allows():
-    plan = PollPlan(1.0)
+    plan = Feeds(1.0)
     plan.set_delay(7, 10.0)
     for feed in range(40):
-        plan.add(feed, 7 if feed < 20 else feed, 0.0, PollState(0.0, 50, ArrivalRate(10.0, DAY)))
+        plan.add(feed, ArrivalRate(10.0, DAY), 7 if feed < 20 else None, window=50)
     for feed in range(40):
-        plan.record_poll(feed, 0.5 * HOUR, 0, 50)
-    waits = [plan.record_poll(feed, HOUR, 0, 50) - HOUR for feed in range(40)]
+        plan.poll(feed, 0.5 * HOUR, 0, 50)
+    waits = [plan.poll(feed, HOUR, 0, 50) - HOUR for feed in range(40)]
     assert sum(1 / wait for wait in waits[:20]) == pytest.approx(0.05, rel=0.1)
     assert max(waits[20:]) < min(waits[:20])
     assert plan.warning == ""
     plan.set_delay(7, 50_000.0)
     for feed in range(40):
-        plan.record_poll(feed, 2 * HOUR, 0, 50)
-    assert plan.warning
+        plan.poll(feed, 2 * HOUR, 0, 50)
     assert "that their feeds need: 1 (at worst, " in plan.warning
 
 
 def test_dates_of_items_give_the_rate_at_the_first_poll():
-    plan = PollPlan(1.0)
+    plan = Feeds(1.0)
     for feed in (1, 2, 3):
-        plan.add(feed, feed, 0.0)
-        plan.record_poll(feed, 60.0, 20, 20, {1: 2 * HOUR, 2: 60 * DAY}.get(feed))
-    busy, quiet, unknown = (plan.state(feed).rate.per_s * HOUR for feed in (1, 2, 3))
+        plan.poll(feed, 60.0, 20, 20, {1: 2 * HOUR, 2: 60 * DAY}.get(feed))
+    busy, quiet, unknown = (ArrivalRate(*json.loads(row.rate)[:2]).per_s * HOUR for row in plan.changes[PollRow])
     assert busy == pytest.approx(9.0, rel=0.05)
     assert quiet < 0.05
     assert unknown == ArrivalRate().per_s * HOUR
 
 
 def test_failed_poll_is_retried_soon_and_then_less_often():
-    plan = PollPlan(0.01)
-    plan.add(1, 1, 0.0, PollState(0.0, 50, ArrivalRate(1.0, DAY)))
-    plan.add(2, 2, 0.0)
-    plan.record_poll(1, 0.0, 0, 50)
+    plan = Feeds(0.01)
+    plan.add(1, ArrivalRate(1.0, DAY), window=50)
+    plan.fail(2, 0.0)
+    plan.poll(1, 0.0, 0, 50)
     now, waits = 6 * HOUR, []
-    for attempts in range(1, 250):
-        later = plan.record_failure(1, now, attempts)
+    for _ in range(250):
+        later = plan.fail(1, now)
         waits.append(later - now)
         now = later
     assert waits[:3] == [60.0, 120.0, 240.0]
     assert max(wait for wait in waits if wait < 2 * HOUR) <= HOUR
     assert max(waits) == pytest.approx(6 * HOUR) == waits[-1]
-    assert plan.record_failure(2, 0.0, 10_000) == 6 * HOUR
+    assert [plan.fail(2, 0.0) for _ in range(20)][-1] == 6 * HOUR
 
 
 def test_failed_poll_is_retried_24_times_within_the_deadline():
-    plan = PollPlan(1e-6)
-    plan.add(1, 1, 0.0, QUIET)
-    plan.record_poll(1, 0.0, 0, 20)
-    assert plan.record_failure(1, HOUR, 10) == 1.5 * HOUR
-    assert plan.record_failure(1, 24 * HOUR, 10) == 30 * HOUR
+    plan = Feeds(1e-6)
+    plan.add(1, QUIET)
+    plan.poll(1, 0.0, 0, 20)
+    assert [plan.fail(1, HOUR) for _ in range(10)][-1] == 1.5 * HOUR
+    assert plan.fail(1, 24 * HOUR) == 30 * HOUR
 
 
 def test_polls_of_a_removed_feed_go_to_the_others():
-    plan = PollPlan(0.01)
+    plan = Feeds(0.01)
     for feed in range(10):
-        plan.add(feed, feed, 0.0, QUIET)
-    among_ten = plan.record_poll(9, HOUR, 0, 20) - HOUR
+        plan.add(feed, QUIET)
+    among_ten = plan.poll(9, HOUR, 0, 20) - HOUR
     for feed in range(9):
-        plan.remove(feed)
+        plan.forget(feed)
     assert len(plan) == 1
-    assert plan.state(9).polled_at == HOUR
-    assert plan.record_poll(9, 2 * HOUR, 0, 20) - 2 * HOUR < among_ten / 5
-    with pytest.raises(KeyError):
-        plan.state(3)
-
-
-def test_feed_can_be_added_only_once():
-    plan = PollPlan(1.0)
-    plan.add(1, 1, 0.0)
-    assert plan.state(1) == PollState(NEVER, 10, ArrivalRate())
-    with pytest.raises(ValueError, match="feed 1 was added before"):
-        plan.add(1, 1, 0.0)
+    assert plan.poll(9, 2 * HOUR, 0, 20) - 2 * HOUR < among_ten / 5
 
 
 def test_budget_is_not_redistributed_at_every_poll(monkeypatch):
     times = []
-    original = PollPlan._share_out
-    monkeypatch.setattr(PollPlan, "_share_out", lambda plan: (times.append(1), original(plan)))
-    plan, rng = PollPlan(1.0), random.Random(1)
+    original = Polls._make_plan
+    monkeypatch.setattr(Polls, "_make_plan", lambda plan: (times.append(1), original(plan)))
+    plan, rng = Feeds(1.0), random.Random(1)
     for feed in range(400):
-        plan.add(feed, feed, 0.0)
+        plan.add(feed, QUIET)
     for turn in range(2000):
-        plan.record_poll(turn % 400, 10.0 * turn, rng.choice((0, 20)), 20)
+        plan.poll(turn % 400, 10.0 * turn, rng.choice((0, 20)), 20)
     assert 10 <= len(times) <= 2000 * 16 / 400

@@ -4,7 +4,7 @@ import pytest
 
 from crawlers.frontier.values import Lease
 from crawlers.missions.news.news_items import FEED, PAGE, SITEMAP
-from crawlers.missions.news.plan.poll_plan import PollLimits, PollPlan
+from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import MAX_FAILURES, STALE_AFTER_S, Polls
 from crawlers.missions.news.stored.news_tables import PollRow
 from crawlers.store.writing.change_set import ChangeSet
@@ -14,7 +14,7 @@ DAY_S = 86_400.0
 
 
 def polls_of(*rows, now=NOW):
-    found = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
+    found = Polls(1.0, PollLimits(60.0, 21_600.0, 43_200.0), most_pages=2)
     found.recall(rows, now)
     return found
 
@@ -107,8 +107,6 @@ def test_what_failed_at_first_is_what_it_turns_out_to_be(polls):
 
 
 def test_want_of_polls_is_told_when_it_begins_and_each_hour(polls, caplog, monkeypatch):
-    said = ""
-    monkeypatch.setattr(PollPlan, "warning", property(lambda _: said))
     polls.warn(NOW)
     told = []
     for minute, warning in (
@@ -119,7 +117,7 @@ def test_want_of_polls_is_told_when_it_begins_and_each_hour(polls, caplog, monke
         (3, "others"),
         (64, "others"),
     ):
-        said = warning
+        monkeypatch.setattr(polls, "_warning", warning)
         polls.warn(NOW + 60 * minute)
         told.append(len(caplog.messages))
     assert told == [0, 1, 1, 1, 2, 3]
