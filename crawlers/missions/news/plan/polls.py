@@ -228,7 +228,7 @@ class Polls:
     def _make_plan(self) -> None:
         """Distribute the polls per second again.
 
-        Of the polls that the delay of a site allows, each page gets those that it needs, and an equal part of the others.
+        Of the polls that the delay of a site allows, each page gets those that it needs, and an equal part of others.
         """
         self._polled, self._possible = 0, {}
         needed: dict[int, list[float]] = defaultdict(list)
