@@ -165,6 +165,10 @@ class LinkText(NamedTuple):
     tag: str
 
 
+# The queues of pages in an order that scores them: those never fetched of which nothing else is known, those that wait
+# for a revisit, and those that will not be fetched (again). Other numbers are queues of the order.
+OTHER, REVISIT, GONE = 0, 1, -1
+
 LEASE = "lease"  # the key of the lease in the meta of a request
 RENDER = "render"  # likewise, of whether a browser renders the page
 # Likewise, of the target of a redirect, see urls.redirect_targets; and the tag of links that are redirects:

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from crawlers.items import REVISIT
 from crawlers.missions.news.dedup.document_fingerprints import compared_words, nearly_same
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.urls.resolution import resolve
 from tests.support.processes import until
 from tests.support.running import Crawl, add_on

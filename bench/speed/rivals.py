@@ -16,7 +16,7 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
 from bench.running import run
-from bench.speed.website import make_pages
+from bench.speed.website import PAGES, paths_of
 
 
 class StockSpider(CrawlSpider):
@@ -73,7 +73,7 @@ class FloorSpider(Spider):
     }
 
     async def start(self) -> Any:
-        for path in make_pages():
+        for path in paths_of(PAGES):
             yield Request(urljoin(self.start_urls[0], path), dont_filter=True)
 
     def parse(self, response: Any) -> None:

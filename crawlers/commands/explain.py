@@ -12,7 +12,6 @@ from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import clean
 from crawlers.files.text_file import shortened
 from crawlers.inputs.crawl_name import named_by
-from crawlers.reports.catalogue.report import TimeLimit
 
 if TYPE_CHECKING:
     import argparse
@@ -56,6 +55,7 @@ class Command(StoreCommand):
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         # The keys in the store are those of the settings that the crawl recorded, not of today's.
+        from crawlers.reports.catalogue.report import TimeLimit
         from crawlers.reports.crawl_manifest import crawl_rules
         from crawlers.reports.histories.history import history_lines
         from crawlers.reports.histories.linking_pages import linking_facts

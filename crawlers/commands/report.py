@@ -11,7 +11,6 @@ from scrapy.exceptions import UsageError
 from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
 from crawlers.files.atomic import check_parquet
 from crawlers.plurals import counted
-from crawlers.reports.catalogue.report import Column, ComputedReport, Kind, in_order, rows_of, sorted_by, total
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.report import Cells, Report
 
 TABLE = "table"
-TOTALS = (Column("of", "Total of"), Column("number", "Number", Kind.COUNT))
 
 
 class Command(StoreCommand):
@@ -86,6 +84,8 @@ class Command(StoreCommand):
 
 def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filters, order: str) -> Iterator[Cells]:
     """Return the cells of the rows that the filters let through, in their order or by a column."""
+    from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, sorted_by
+
     sorted_by((), report.columns, order)  # checks it before rows are read
     if not isinstance(report, ComputedReport) and order in ("", report.order):
         return (row.cells for row in rows_of(report.steps(connection, crawl_id, filters, None)))
@@ -99,12 +99,14 @@ def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filte
 def _print(report: Report, cells: Iterator[Cells], opts: argparse.Namespace, limit: int) -> None:
     from crawlers.reports.catalogue.file_formats import FORMATS
     from crawlers.reports.catalogue.renderers import CELL_CHARS, text_table
+    from crawlers.reports.catalogue.report import Column, Kind, total
 
+    columns = report.columns
     if opts.total:
         found = total(report.columns, cells)
         sums = zip(report.columns, found.sums, strict=True)
+        columns = (Column("of", "Total of"), Column("number", "Number", Kind.COUNT))
         cells = iter([("rows", found.rows), *((column.name, value) for column, value in sums if value is not None)])
-    columns = TOTALS if opts.total else report.columns
     shown = islice(cells, limit or None)
     if opts.format != TABLE:
         sys.stdout.buffer.writelines(FORMATS[opts.format](columns, shown))

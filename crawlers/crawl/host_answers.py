@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.errors import StoreError
 from crawlers.pages.robots_groups import is_unreachable
-from crawlers.sites.sitemaps import sitemaps_of_robots
+from crawlers.sites.robots_rules import sitemaps_of_robots
 from crawlers.store.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
 from crawlers.store.writing.change_set import ChangeSet
 

@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 
 from crawlers.errors import BadUrl
 from crawlers.reasons import Reason
-from crawlers.sites.feed_items import MAX_ITEMS
-from crawlers.sites.sitemaps import sitemaps_of_robots
+from crawlers.sites.robots_rules import sitemaps_of_robots
 from crawlers.store.reading.queries import sitemaps_of
 from crawlers.store.schema.tables import SitemapRow, SitemapState, SitemapUrlRow
 from crawlers.store.writing.change_set import ChangeSet
@@ -269,6 +268,7 @@ class SiteSitemaps:
         return await self.session.reader.run(partial(self._content, site_id, response, self.session.clock()))
 
     def _content(self, site_id: int, response: WebResponse, now: float) -> SitemapContent:
+        from crawlers.sites.feed_items import MAX_ITEMS
         from crawlers.sites.feed_reader import read_feed  # which few crawls need
 
         row = self.sites.row(site_id)

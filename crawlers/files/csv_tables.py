@@ -1,4 +1,4 @@
-"""Writes tables for people as CSV files, in which no cell runs as a formula.
+"""Tables for people: as text for a terminal, and as CSV files, in which no cell runs as a formula.
 
 Titles are written by strangers, and a spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@``
 as a formula. A text (label or string attribute) that begins with one of these, with their full-width
@@ -52,6 +52,33 @@ def clean(text: str) -> str:
     True
     """
     return text if text.isascii() and text.isprintable() else _CONTROLS.sub("\ufffd", text)
+
+
+def cut(text: str, most: int) -> str:
+    """Return *text*, cut to *most* characters.
+
+    >>> cut("http://example.org/", 10)
+    'http://ex…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def aligned(lines: Sequence[Sequence[str]], are_numbers: Sequence[bool]) -> str:
+    """Return the cells of *lines* as a table for a terminal; columns that *are_numbers* are aligned at their right.
+
+    >>> print(aligned([["site", "pages"], ["a.test", "7"]], [False, True]))
+    site    pages
+    a.test      7
+    """
+    kinds = [*zip(map(max, zip(*(map(len, line) for line in lines), strict=True)), are_numbers, strict=True)]
+    padded = (
+        [
+            one.rjust(width) if is_number else one.ljust(width)
+            for one, (width, is_number) in zip(line, kinds, strict=True)
+        ]
+        for line in lines
+    )
+    return clean("\n".join("  ".join(line).rstrip() for line in padded))
 
 
 def cell(value: Value) -> str | None:

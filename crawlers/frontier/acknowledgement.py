@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.frontier.values import Origin
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.pages.retries import REST_STATUSES
 from crawlers.ranking.page_orders import MAX_HOPS
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
 from crawlers.store.schema.message_tables import ChangedLinks
 from crawlers.store.schema.tables import (

@@ -22,8 +22,7 @@ from crawlers.frontier.site_queue import MIN_QUEUE, PageQueue, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.frontier.values import NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry
-from crawlers.items import State
-from crawlers.ranking.page_scores import REVISIT
+from crawlers.items import REVISIT, State
 from crawlers.reasons import Reason
 from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
 from crawlers.store.writing.change_set import ChangeSet

@@ -7,7 +7,7 @@ from array import array
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from crawlers.ranking.page_scores import GONE, REVISIT
+from crawlers.items import GONE, REVISIT
 from crawlers.ranking.page_values import PageValues
 from crawlers.store.schema.tables import SCORE_ROWS, EndedTotals, OrderTotalsRow, SiteBase
 from crawlers.store.writing.change_set import ChangeSet

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from crawlers.errors import FrontierError
-from crawlers.ranking.page_scores import REVISIT
+from crawlers.items import REVISIT
 from crawlers.store.worker_rows import Wait
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from crawlers.frontier.site_queue import queue_limit
 from crawlers.frontier.url_cache import UrlCache
 from crawlers.frontier.values import NONE, Mismatch, ScoredPage, SiteStart
-from crawlers.items import State
-from crawlers.ranking.page_scores import OTHER
+from crawlers.items import OTHER, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

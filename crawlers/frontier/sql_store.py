@@ -11,8 +11,7 @@ from sqlalchemy import text
 
 from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
 from crawlers.frontier.values import Mismatch, PreviousVisit, QueueEntry, Retry, ScoredPage, UrlRows
-from crawlers.items import State
-from crawlers.ranking.page_scores import REVISIT
+from crawlers.items import REVISIT, State
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.store.reader_threads import is_in_event_loop
 from crawlers.store.reading.importance import parts_of

@@ -101,11 +101,12 @@ def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
         )
         return _drawn(graph, GraphLayout(), {}, remark)
     # The import of numpy takes a tenth of a second, for which only graphs with positions have to wait.
-    from crawlers.graphs.analysis import analyse
     from crawlers.graphs.graph_layout import communities
 
     ids = graph.ids
     if layout.size not in [column.name for column in graph.columns]:
+        from crawlers.graphs.analysis import analyse
+
         graph = ExtendedGraph(graph, analyse(graph, (layout.size,)))
     if layout.colour == COMMUNITY:
         of_node = dict(zip(ids, communities(len(ids), edges), strict=True))

@@ -22,12 +22,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import xxhash
 
+from crawlers.items import GONE
 from crawlers.ranking.aliases import Aliases
-from crawlers.ranking.page_scores import GONE, PageScores, Part
+from crawlers.ranking.page_scores import PageScores
 from crawlers.ranking.page_values import PageValues
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from crawlers.ranking.page_orders import Part
 
 Policy = Literal["greedy", "cyclic", "random"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 REWARDS = "the rewards of pages, their new external links"
 MAX_HOPS = 20  # consecutive redirects, as in browsers and fetch()
+
+
+class Part(NamedTuple):
+    """A worker's part of the pages of a crawl."""
+
+    totals: Sequence[float]
+    is_active: bool
+    given: float = 0.0  # cash that it was given by the virtual page of all workers, see `PageScores.hand_out`
 
 
 class LinkLearner(Protocol):

@@ -12,7 +12,7 @@ Both suffice to continue a killed crawl exactly.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,18 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlers.items import Hint
-
-OTHER = 0  # the queue of pages never fetched of which nothing else is known
-REVISIT = 1  # the queue of pages that wait for a revisit
-GONE = -1  # pages that will not be fetched (again)
-
-
-class Part(NamedTuple):
-    """A worker's part of the pages of a crawl."""
-
-    totals: Sequence[float]
-    is_active: bool
-    given: float = 0.0  # cash that it was given by the virtual page of all workers, see `PageScores.hand_out`
+    from crawlers.ranking.page_orders import Part
 
 
 class PageScores(ABC):
@@ -85,7 +74,7 @@ class PageScores(ABC):
 
     @abstractmethod
     def queue(self, page: int) -> int:
-        """Return the queue of *page*: `OTHER`, `REVISIT`, `GONE`, or another one of the order."""
+        """Return the queue of *page*: `items.OTHER`, `REVISIT`, `GONE`, or another one of the order."""
 
     def take_hint(self, page: int, hint: Hint) -> bool:
         """Let *page* come where *hint* says, if it waits, or is fetched; return whether its record changed."""

@@ -9,12 +9,11 @@ from collections import Counter
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.files.csv_tables import aligned, cut
 from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, end_of, sentence
-from crawlers.reports.catalogue.renderers import cut, text_table
-from crawlers.reports.catalogue.report import Cells, Column, Kind
 from crawlers.store.reading.crawl_results import crawl_results, cut_parts
 from crawlers.store.reading.queries import crawl_named
 from crawlers.store.reading.url_counts import guesses_of
@@ -122,12 +121,13 @@ def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResu
     largest = sorted(numbers, key=lambda name: ([-number for number in numbers[name]], name))
     few = largest if len(largest) <= MAX_SITES + 1 else largest[:MAX_SITES]
     others = largest[len(few) :]
-    cells: list[Cells] = [(cut(name.removeprefix("http://"), SITE_CHARS), *numbers[name]) for name in few]
+    rows = [(cut(name.removeprefix("http://"), SITE_CHARS), numbers[name]) for name in few]
     if others:
-        sums = (sum(column) for column in zip(*(numbers[name] for name in others), strict=True))
-        cells.append((f"{len(others):,} more sites", *sums))
-    heads = (Column("site", "site"), *(Column(name, name, Kind.COUNT) for name in columns))
-    return [*(f"  {line}" for line in text_table(heads, cells).split("\n")), ""] if cells else []
+        sums = [sum(column) for column in zip(*(numbers[name] for name in others), strict=True)]
+        rows.append((f"{len(others):,} more sites", sums))
+    lines = [["site", *columns], *([name, *(f"{number:,}" for number in of_site)] for name, of_site in rows)]
+    table = aligned(lines, [False, *(True for _ in columns)])
+    return [*(f"  {line}" for line in table.split("\n")), ""] if rows else []
 
 
 def _problems(sites: Sequence[SiteResult]) -> list[str]:

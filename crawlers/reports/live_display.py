@@ -15,10 +15,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import CrawlersError
+from crawlers.files.csv_tables import cut
 from crawlers.mission import mission_named
 from crawlers.plurals import counted
 from crawlers.reasons import sentence
-from crawlers.reports.catalogue.renderers import cut, text_table
+from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.crawl_overview import crawl_overview, progress
 from crawlers.store.database import Database

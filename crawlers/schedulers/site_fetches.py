@@ -19,7 +19,7 @@ from crawlers.pages.robots_groups import UNREACHABLE, is_unreachable
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, sentence
 from crawlers.schedulers.failures import failed_callback, failure_of
-from crawlers.sites.feed_items import MAX_INFLATED
+from crawlers.sites import MAX_INFLATED
 from crawlers.sites.robots_rules import MAX_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.spiders.base import header
 

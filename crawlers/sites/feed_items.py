@@ -16,6 +16,7 @@ from crawlers.pages.charset import decode
 from crawlers.pages.decompression import decompressed
 from crawlers.pages.link_context import collapse
 from crawlers.reasons import Reason
+from crawlers.sites import MAX_INFLATED
 from crawlers.urls.resolution import absolute, parsed
 
 if TYPE_CHECKING:
@@ -147,8 +148,6 @@ def plain(title: str) -> str:
 def _newest_first(published_at: float | None) -> float:
     return 0.0 if published_at is None else -published_at
 
-
-MAX_INFLATED = 50_000_000  # bytes; the limit of the sitemap protocol
 
 _CHUNK = 1024  # lost before a damaged position
 _GZIP_WINDOW = 31  # makes zlib expect a gzip header, with any window size

@@ -6,15 +6,12 @@ The XML is never held as a tree in memory, so that 50 MB of it need only the mem
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from crawlers.errors import BadUrl
 from crawlers.reasons import Reason
 from crawlers.sites.feed_items import MAX_ITEMS
-from crawlers.urls.resolution import check_web, join
 
 if TYPE_CHECKING:
     from crawlers.sites.feed_items import FeedContent, Gathering
@@ -30,29 +27,9 @@ _VALUES = frozenset(
     ]
 )  # fmt: skip
 SITEMAP = "sitemap"  # the kind of one that is neither an index nor of news
-MAX_SITEMAPS = 1000
-_SITEMAP = re.compile(r"^[ \t\ufeff]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.I | re.M)
 _TEXT = re.compile(rb"\s*https?://", re.I)
 UNDECLARED = "\ufffd"  # instead of the ampersand of a reference to an entity that XML does not know
 _ENTITY = re.compile(rf"{UNDECLARED}(?=[A-Za-z][\w.-]*;)")
-
-
-def sitemaps_of_robots(text: str, address: str) -> list[str]:
-    """Return the sitemap URLs in the robots.txt of *address* (scheme://host[:port]), without duplicates.
-
-    Relative ones, which the protocol does not allow, are resolved like links. Of what it names, the first
-    `MAX_SITEMAPS` are looked at.
-
-    >>> sitemaps_of_robots("Sitemap: https://example.com/news.xml # daily\\nSitemap: map.xml", "http://a.example")
-    ['https://example.com/news.xml', 'http://a.example/map.xml']
-    """
-    found: dict[str, None] = {}
-    for named in [*dict.fromkeys(_SITEMAP.findall(text))][:MAX_SITEMAPS]:
-        with suppress(BadUrl):
-            url = join(address, named)
-            check_web(url)
-            found[url] = None
-    return [*found]
 
 
 def is_text_sitemap(utf8: bytes) -> bool:

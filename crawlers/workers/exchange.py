@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, bindparam, case, false, func, select, text, true, update
 
 from crawlers.errors import ConfigError
-from crawlers.items import State
-from crawlers.ranking.page_scores import REVISIT
+from crawlers.items import REVISIT, State
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.reading.importance import parts_of
 from crawlers.store.reading.run_command import ANOTHER, check_mission
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
-    from crawlers.ranking.page_scores import Part
+    from crawlers.ranking.page_orders import Part
     from crawlers.store.reading.importance import StoredPart
     from crawlers.store.reading.run_command import Command
     from crawlers.store.worker_rows import WorkerRow

@@ -1,6 +1,7 @@
 """Scores that fall with time, each at its own rate, and rise by links: the hardest case for the queues."""
 
-from crawlers.ranking.page_scores import GONE, PageScores
+from crawlers.items import GONE
+from crawlers.ranking.page_scores import PageScores
 
 
 class Fading(PageScores):

@@ -5,10 +5,9 @@ import json
 import pytest
 
 from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import Page, State
+from crawlers.items import OTHER, Page, State
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, QueueSlot, by_fit
 from crawlers.missions.news.stored.news_tables import PollRow, news_score
-from crawlers.ranking.page_scores import OTHER
 from crawlers.store.writing.change_set import ChangeSet
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import pending_of

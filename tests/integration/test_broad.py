@@ -6,8 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from crawlers.items import State
-from crawlers.ranking.page_scores import GONE
+from crawlers.items import GONE, State
 from crawlers.store.database import Database
 from tests.support.killing import killed_at_request
 from tests.support.running import add_on

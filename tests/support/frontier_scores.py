@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlers.frontier.values import QueueEntry
-from crawlers.ranking.page_scores import GONE
+from crawlers.items import GONE
 
 
 class FixedScores:

@@ -4,10 +4,10 @@ import json
 
 from sqlalchemy import insert, select
 
+from crawlers.items import REVISIT
 from crawlers.missions.news.stored import news_tables as news
 from crawlers.missions.topic import topic_tables
 from crawlers.ranking.opic import OPICTotals
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.store.schema import tables as scores
 from crawlers.store.schema.tables import SettingRow, SitemapRow, SitemapState, SitemapUrlRow, page, site
 from crawlers.urls.keys import url_key

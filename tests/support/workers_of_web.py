@@ -13,9 +13,8 @@ from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import Page, State
+from crawlers.items import GONE, Page, State
 from crawlers.ranking.opic import OPIC, OPICTotals
-from crawlers.ranking.page_scores import GONE
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.reading.importance import parts_of

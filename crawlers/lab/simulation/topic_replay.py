@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.bandits.index_rule import Best
+from crawlers.items import GONE
 from crawlers.ranking.link_values import NO_FEATURES, LinkTable
-from crawlers.ranking.page_scores import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from crawlers.items import GONE
 from crawlers.missions.topic.vectors import distance_relevance
 from crawlers.ranking.link_values import LinkValues
-from crawlers.ranking.page_scores import GONE, PageScores
+from crawlers.ranking.page_scores import PageScores
 from crawlers.ranking.page_values import PageValues
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from crawlers.missions.topic.vectors import Weights
     from crawlers.ranking.link_values import Rows
-    from crawlers.ranking.page_scores import Part
+    from crawlers.ranking.page_orders import Part
 
 _UNKNOWN = -2  # the queue of undiscovered pages
 

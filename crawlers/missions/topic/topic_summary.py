@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.files.csv_tables import cut
 from crawlers.missions.topic.topic_file import most_similar_first
 from crawlers.missions.topic.topic_tables import topic_page
-from crawlers.reports.catalogue.renderers import cut
 from crawlers.reports.crawl_summary import REASON_CHARS, MissionSummary, pages_summary
 from crawlers.store.schema.tables import page
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlers import reasons
-from crawlers.files.csv_tables import clean
+from crawlers.files.csv_tables import aligned, cut
 from crawlers.reports.catalogue.report import NUMERIC, Kind
 from crawlers.reports.histories.history import sentence
 
@@ -32,21 +32,7 @@ def text_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], most: 
     a.test  1,200
     """
     cells = [[_text(value, column, most) for value, column in zip(row, columns, strict=True)] for row in rows]
-    lines = [[column.title for column in columns], *cells]
-    widths = [max(map(len, one)) for one in zip(*lines, strict=True)]
-    for line in lines:
-        for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
-            line[place] = line[place].rjust(width) if column.kind in NUMERIC else line[place].ljust(width)
-    return clean("\n".join("  ".join(line).rstrip() for line in lines))
-
-
-def cut(text: str, most: int) -> str:
-    """Return *text*, cut to *most* characters.
-
-    >>> cut("http://example.org/", 10)
-    'http://ex…'
-    """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return aligned([[column.title for column in columns], *cells], [column.kind in NUMERIC for column in columns])
 
 
 def _duration(seconds: float) -> str:

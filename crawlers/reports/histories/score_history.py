@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import func, select
 
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.mission import parts_of_all
 from crawlers.ranking.link_features import FEATURES
 from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, features_of
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.reports.catalogue.score_reports import values_at_first
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
 from crawlers.store.reading.importance import standing

@@ -17,9 +17,8 @@ from sqlalchemy import delete, insert, select, update
 
 from crawlers import __version__
 from crawlers.errors import ConfigError
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.mission import mission_named
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.store import worker_rows
 from crawlers.store.database import lock_name
 from crawlers.store.locks import free_locks

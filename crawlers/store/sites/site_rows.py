@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, case, cast, exists, func, literal, or_, select
 
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.pages.retries import OF_NETWORK, error_class
 from crawlers.pages.robots_groups import SERVER_ERROR, TOO_MANY_REQUESTS, UNREACHABLE
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import Reason
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.tables import REVISITED, page, seed_host, site, worker

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from crawlers.frontier.site_queue import LOADED, PageQueue
 from crawlers.frontier.values import NONE
-from crawlers.ranking.page_scores import GONE
+from crawlers.items import GONE
 from tests.support.frontier_scores import FixedScores, WrittenScores, entry
 
 pages = st.integers(1, 12)

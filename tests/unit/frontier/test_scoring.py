@@ -6,12 +6,11 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.frontier.scoring import Scoring
-from crawlers.items import State
+from crawlers.items import GONE, State
 from crawlers.missions.topic.topic_scores import TopicScores
 from crawlers.missions.topic.topic_tables import RelevanceRow
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.opic import OPIC
-from crawlers.ranking.page_scores import GONE
 from crawlers.store.schema.tables import ImportanceRow, OrderTotalsRow, page
 from crawlers.store.writing.change_set import ChangeSet
 from tests.support.frontier_engine import Engine

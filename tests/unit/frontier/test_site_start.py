@@ -4,9 +4,8 @@ import pytest
 
 from crawlers.frontier import site_start
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
-from crawlers.items import State
+from crawlers.items import OTHER, State
 from crawlers.missions.news.plan.news_scores import FIT
-from crawlers.ranking.page_scores import OTHER
 from crawlers.store.schema.tables import PullRow, WaitingPage
 from tests.support.frontier_engine import Engine
 from tests.support.orders import order as order_of

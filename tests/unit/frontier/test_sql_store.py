@@ -9,9 +9,8 @@ from sqlalchemy import text
 from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import NONE, QueueEntry, Retry
-from crawlers.items import State
+from crawlers.items import GONE, OTHER, REVISIT, State
 from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
-from crawlers.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.store.schema.tables import NewPage, OrderTotalsRow, PullRow, UnchangedPage, WaitingPage
 from crawlers.store.streaming import AMONG
 from crawlers.store.writing.change_set import ChangeSet

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlers.items import GONE
 from crawlers.ranking.opic import OPIC
-from crawlers.ranking.page_scores import GONE
 from tests.support.naive_opic import NaiveOPIC
 from tests.support.scored_webs import Walk
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlers.items import OTHER
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, NewsScores, by_fit
 from crawlers.missions.topic.topic_scores import TopicScores
 from crawlers.missions.topic.vectors import Weights
 from crawlers.ranking.opic import OPIC
 from crawlers.ranking.page_orders import BREADTH_FIRST, MAX_HOPS
-from crawlers.ranking.page_scores import OTHER
 from crawlers.store.schema.tables import SCORE_ROWS
 from tests.support.orders import ORDER_NAMES, order
 

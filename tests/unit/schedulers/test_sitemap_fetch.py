@@ -10,7 +10,7 @@ from twisted.python.failure import Failure
 from crawlers.crawl.site_sitemaps import SitemapNeeded
 from crawlers.items import REDIRECT, SiteLimits
 from crawlers.schedulers.site_fetches import SitemapFiles
-from crawlers.sites.feed_items import MAX_INFLATED
+from crawlers.sites import MAX_INFLATED
 from crawlers.sites.robots_rules import MAX_REDIRECTS
 from crawlers.urls.resolution import Redirect
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target

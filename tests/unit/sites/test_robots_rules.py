@@ -9,7 +9,15 @@ from scrapy.settings import Settings
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.pages.robots_groups import UNREACHABLE
-from crawlers.sites.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text, robots_token
+from crawlers.sites.robots_rules import (
+    MAX_BYTES,
+    MAX_SITEMAPS,
+    MAX_WILDCARDS,
+    RobotsRules,
+    robots_text,
+    robots_token,
+    sitemaps_of_robots,
+)
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -141,3 +149,29 @@ def test_token_is_named_or_derived(named, user_agent, token):
 def test_setting_without_a_name_is_refused():
     with pytest.raises(ConfigError, match=r"ROBOTSTXT_USER_AGENT='\(!\)' contains no name; write one of letters"):
         robots_token(Settings({"ROBOTSTXT_USER_AGENT": "(!)"}))
+
+
+def test_robots_names_sitemaps_anywhere_in_any_case():
+    text = """\ufeffSitemap: https://example.com/a.xml
+User-agent: *
+Disallow: /x
+  SITEMAP :https://example.com/b.xml.gz # news\r
+sitemap: /relative.xml
+Sitemap: map.xml.gz
+Sitemap: //b.example/map
+Sitemap: mailto:x@example.com
+Sitemap: http://[bad/
+Sitemap:
+# Sitemap: https://example.com/c.xml
+Sitemap: https://example.com/a.xml"""
+    assert sitemaps_of_robots(text, "http://a.example:81") == [
+        "https://example.com/a.xml",
+        "https://example.com/b.xml.gz",
+        "http://a.example:81/relative.xml",
+        "http://a.example:81/map.xml.gz",
+        "http://b.example/map",
+    ]
+    many = "\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000))
+    assert len(sitemaps_of_robots(many, "http://a.example")) == MAX_SITEMAPS
+    bad = "\n".join(f"Sitemap: ftp:{i}" for i in range(MAX_SITEMAPS))
+    assert sitemaps_of_robots(f"{bad}\nSitemap: /late.xml", "http://a.example") == []

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from crawlers.sites import feed_items
 from crawlers.sites.feed_reader import read_feed
-from crawlers.sites.sitemaps import MAX_SITEMAPS, sitemaps_of_robots
 from tests.unit.sites.test_feed_reader import ATOM, RDF, RSS
 
 NOON = 1795262400.0
@@ -191,29 +190,3 @@ def test_damage_never_raises_or_invents_addresses(feed, data):
     content = read(bytes(body))
     found = [*content.further, *(item.url for item in content.items)]
     assert all(url.startswith(("https://", "http://")) for url in found)
-
-
-def test_robots_names_sitemaps_anywhere_in_any_case():
-    text = """\ufeffSitemap: https://example.com/a.xml
-User-agent: *
-Disallow: /x
-  SITEMAP :https://example.com/b.xml.gz # news\r
-sitemap: /relative.xml
-Sitemap: map.xml.gz
-Sitemap: //b.example/map
-Sitemap: mailto:x@example.com
-Sitemap: http://[bad/
-Sitemap:
-# Sitemap: https://example.com/c.xml
-Sitemap: https://example.com/a.xml"""
-    assert sitemaps_of_robots(text, "http://a.example:81") == [
-        "https://example.com/a.xml",
-        "https://example.com/b.xml.gz",
-        "http://a.example:81/relative.xml",
-        "http://a.example:81/map.xml.gz",
-        "http://b.example/map",
-    ]
-    many = "\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000))
-    assert len(sitemaps_of_robots(many, "http://a.example")) == MAX_SITEMAPS
-    bad = "\n".join(f"Sitemap: ftp:{i}" for i in range(MAX_SITEMAPS))
-    assert sitemaps_of_robots(f"{bad}\nSitemap: /late.xml", "http://a.example") == []

@@ -6,9 +6,8 @@ import pytest
 from sqlalchemy import text, update
 
 from crawlers.errors import StoreError
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.missions.news.stored.news_tables import NewsScoreRow
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.store import worker_rows
 from crawlers.store.schema.message_tables import Message, message
 from crawlers.store.schema.tables import crawl, page, site, worker

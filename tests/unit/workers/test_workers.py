@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import insert, select, text, update
 
 from crawlers.errors import ClaimsLost
+from crawlers.items import REVISIT
 from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.store import worker_rows
 from crawlers.store.reading import crawls
 from crawlers.store.schema.message_tables import Message

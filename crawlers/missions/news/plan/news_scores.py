@@ -15,8 +15,9 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.items import GONE, OTHER, REVISIT
 from crawlers.ranking.page_orders import PageOrder
-from crawlers.ranking.page_scores import GONE, OTHER, REVISIT, PageScores
+from crawlers.ranking.page_scores import PageScores
 from crawlers.ranking.page_values import PageValues
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import or_, select
 
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.missions.news.news_items import ANNOUNCERS
 from crawlers.missions.news.reports.url_rule_trial import decision
 from crawlers.missions.news.stored.news_tables import document, document_version, feed_item, news_score, poll
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import COPIES, Reason, parsed
 from crawlers.reports.histories.history import (
     SHOWN,

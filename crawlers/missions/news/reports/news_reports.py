@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import case, literal, null, select
 
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.plan.alarm_rules import (
     DEAD_FEED,
@@ -24,7 +24,6 @@ from crawlers.missions.news.stored.news_tables import alarm, document, news_scor
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.options import SETTINGS
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.reports.catalogue.conditions import equal, in_text, is_wanted_site, of_reason
 from crawlers.reports.catalogue.index_walk import KeyedReport
 from crawlers.reports.catalogue.page_reports import SITE, STATUS, URL

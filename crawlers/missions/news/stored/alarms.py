@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, func, select, text
 
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.missions.news.news_items import ANNOUNCERS, POLLED_LISTS
 from crawlers.missions.news.plan.alarm_rules import (
     DAY_S,
@@ -20,7 +20,6 @@ from crawlers.missions.news.plan.alarm_rules import (
     longest_silence_s,
 )
 from crawlers.missions.news.stored.news_tables import EndedAlarm, RaisedAlarm, alarm, document, feed, news_score, poll
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.reasons import COPIES
 from crawlers.store.schema.tables import crawl, page, seed, site
 from crawlers.store.writing.change_set import ChangeSet

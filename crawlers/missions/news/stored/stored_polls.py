@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Select, exists, func, or_, select, text
 
-from crawlers.items import State
+from crawlers.items import GONE, REVISIT, State
 from crawlers.missions.news.article.article_evidence import StoredLabel
 from crawlers.missions.news.news_items import ARTICLE, PAGE
 from crawlers.missions.news.stored.news_tables import PollRow, document, feed, feed_item, news_score, page_label, poll
-from crawlers.ranking.page_scores import GONE, REVISIT
 from crawlers.reasons import COPIES, code_of
 from crawlers.store.schema.tables import link, page, seed, site
 from crawlers.store.streaming import among

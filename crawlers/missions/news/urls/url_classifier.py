@@ -9,12 +9,12 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, RuleLearner
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.plurals import plural
-from crawlers.ranking.page_scores import OTHER
 from crawlers.urls.addresses import parents
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.url_expressions import UrlExpressions

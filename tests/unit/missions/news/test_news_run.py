@@ -1,7 +1,7 @@
 """What becomes of the pages of a news crawl: their links' places, their next visits; of one site, in a real store."""
 
 from crawlers.frontier.values import Candidate
-from crawlers.items import State
+from crawlers.items import OTHER, State
 from crawlers.missions.news import news_sites
 from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, SURE, label
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
@@ -11,7 +11,6 @@ from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, Article, News
 from crawlers.missions.news.news_run import MAX_SITEMAPS
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import FeedItemRow
-from crawlers.ranking.page_scores import OTHER
 from crawlers.reasons import Reason
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, feed, target
 

@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.items import LinkPlace
+from crawlers.items import GONE, LinkPlace
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES, Weights
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_values import LinkValues
-from crawlers.ranking.page_scores import GONE
 
 PAGES = range(1, 9)
 pages = st.sampled_from(PAGES)

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import insert, select
 
-from crawlers.items import State
+from crawlers.items import REVISIT, State
 from crawlers.missions.news.stored.news_tables import NewsScoreRow
-from crawlers.ranking.page_scores import REVISIT
 from crawlers.store.schema.tables import PrivateSeedHost, SeedHostRow, site, worker
 from crawlers.store.sites.site_rows import (
     PROBLEM,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlers.items import GONE, OTHER, REVISIT
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, NewsScores, QueueShares, QueueSlot
-from crawlers.ranking.page_scores import GONE, OTHER, REVISIT
 
 EVERYTHING = [OTHER, ARCHIVE, FIT]
 

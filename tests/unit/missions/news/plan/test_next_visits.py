@@ -3,10 +3,9 @@
 import pytest
 
 from crawlers.frontier.values import Candidate
-from crawlers.items import State
+from crawlers.items import OTHER, State
 from crawlers.missions.news.news_items import FEED, HOME, PAGE, News
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FRESH, QueueSlot
-from crawlers.ranking.page_scores import OTHER
 from tests.support.frontier_state import counts_of
 from tests.support.news_run import HOUR, NOW, RULE, feed, target
 

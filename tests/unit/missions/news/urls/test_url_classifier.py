@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, StoredLabel
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls import url_classifier as module
@@ -11,7 +12,6 @@ from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule, lear
 from crawlers.missions.news.urls.url_classifier import RuleSet, UrlClassifier, is_archive
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
 from crawlers.ranking.link_prior import shipped_weights
-from crawlers.ranking.page_scores import OTHER
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import resolve
 
