@@ -11,7 +11,7 @@ from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.items import Page, State
 from crawlers.missions.news.articles import ArticlePolicy
-from crawlers.missions.news.dedup.document_copies import DocumentKeys, Duplicates
+from crawlers.missions.news.dedup.document_copies import Duplicates
 from crawlers.missions.news.feeds.announcements import Announcements
 from crawlers.missions.news.feeds.feed_registry import FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
@@ -94,8 +94,7 @@ class Crawl:
         classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
         self.polls = Polls(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR), most_pages=2)
         requeue = Requeue(classifier, self.frontier, self.commits)
-        keys = DocumentKeys(database, self.writer)
-        duplicates = Duplicates(database, keys, self.writer)
+        duplicates = Duplicates(database, self.writer)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
         feeds = FeedRegistry(
             resolve,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
-    from crawlers.missions.news.dedup.document_copies import Duplicates, Snapshot, StoredCopies
+    from crawlers.missions.news.dedup.document_copies import Duplicates, StoredCopies
     from crawlers.missions.news.news_items import News
     from crawlers.missions.news.stored.news_tables import DocumentRow
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
@@ -45,7 +45,7 @@ class StoredArticle(NamedTuple):
 class LinkQuery(NamedTuple):
     """A query for the documents of earlier crawls at some URLs."""
 
-    snapshot: Snapshot
+    snapshot: int
     keys: tuple[int, ...]  # of the URLs
     read: Callable[[], list[int | None]]  # returns the pages of these documents
 
@@ -82,8 +82,10 @@ class ArticlePolicy:
         if not self._has_earlier or self._classifier.weight(target.site, target.url) <= 0.0:
             return None
         self._drop_outdated()
-        stored = (self._holders[target.key],) if target.key in self._holders else None
-        holder = self._duplicates.holder(target.url, stored)
+        holder = self._duplicates.uncommitted_holder(target.url)
+        if holder is None:
+            is_known = target.key in self._holders
+            holder = self._holders[target.key] if is_known else self._duplicates.stored_holders([target.url])[0]
         return None if holder is None else Reason.STORED_EARLIER.of(holder)
 
     def look_up_links(self, targets: Iterable[Target]) -> LinkQuery | None:
@@ -118,13 +120,13 @@ class ArticlePolicy:
         news = news_of(page)
         if news is None or news.fingerprint is None:
             return None
-        query = self._duplicates.query(lease.id, news.fingerprint)
+        look_up = partial(self._duplicates.look_up, self._duplicates.snapshot, lease.id, news.fingerprint)
         is_undated = news.article is not None and news.article.published_at is None
 
         def read() -> StoredArticle:
             previous = stored_document(self._database, lease.id) if lease.is_revisit else None
             announced_at = earliest_announcement(self._database, lease.key) if is_undated else None
-            return StoredArticle(self._duplicates.look_up(query), previous, announced_at)
+            return StoredArticle(look_up(), previous, announced_at)
 
         return read
 

@@ -14,7 +14,7 @@ from crawlers.inputs.setting_readers import chosen_rule, needs_of
 from crawlers.missions.news import ARTICLES
 from crawlers.missions.news.article.news_reader import NewsReader
 from crawlers.missions.news.articles import ArticlePolicy
-from crawlers.missions.news.dedup.document_copies import DocumentKeys, Duplicates
+from crawlers.missions.news.dedup.document_copies import Duplicates
 from crawlers.missions.news.feeds.announcements import Announcements
 from crawlers.missions.news.feeds.feed_registry import FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceLeaders, SourceOwners
@@ -158,7 +158,7 @@ def open_news(sources: Sequence[Source], options: NewsOptions, pool: ExtractionP
     )
     articles = ArticlePolicy(
         classifier,
-        Duplicates(database, DocumentKeys(database, writer), writer),
+        Duplicates(database, writer),
         database,
         {source.domain: source.language for source in sources if source.language},
         has_earlier=has_earlier_documents(database, crawl_id),

@@ -8,8 +8,7 @@ from sqlalchemy import insert
 from crawlers.frontier.values import Lease
 from crawlers.items import Page, State
 from crawlers.missions.news.articles import ArticlePolicy
-from crawlers.missions.news.dedup import document_copies
-from crawlers.missions.news.dedup.document_copies import DocumentKeys, Duplicates
+from crawlers.missions.news.dedup.document_copies import Duplicates
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.news_items import Article, News
 from crawlers.missions.news.stored.news_tables import DocumentRow, feed_item
@@ -31,8 +30,8 @@ RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, learns=
 class Desk:
     """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
 
-    def __init__(self, database, *, has_earlier=False):
-        duplicates = Duplicates(database, DocumentKeys(database, NothingPending()), NothingPending())
+    def __init__(self, database, *, has_earlier=False, most_uncommitted=1_000):
+        duplicates = Duplicates(database, NothingPending(), most_uncommitted)
         self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
         self.pages = 0
         self.changes = ChangeSet()  # of the latest page
@@ -143,9 +142,8 @@ def test_document_that_is_stored_after_the_look_up_is_known_as_well(database):
     assert policy.policy.reason_against(target) == "stored_earlier 1"
 
 
-def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(database, monkeypatch):
-    monkeypatch.setattr(document_copies, "MAX_UNCOMMITTED", 1)
-    policy = Desk(database, has_earlier=True)
+def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(database):
+    policy = Desk(database, has_earlier=True, most_uncommitted=1)
     targets = [resolve(SITE, "/news/1-story")]
     outdated = policy.policy.look_up_links(targets)
     assert outdated is not None

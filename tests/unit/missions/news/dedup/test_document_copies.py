@@ -6,9 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from crawlers.missions.news.dedup import document_copies
-from crawlers.missions.news.dedup.document_copies import Copy, DocumentBands, DocumentKeys, Duplicates
-from crawlers.missions.news.dedup.document_fingerprints import bands as bands_of
+from crawlers.missions.news.dedup.document_copies import Copy, Duplicates
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.news_items import Article
 from crawlers.missions.news.stored.news_tables import DocumentRow
@@ -39,13 +37,13 @@ class Crawl:
     def __init__(self, database):
         self._database = database
         self._pages = 0
+        self.most_uncommitted = 1_000
         self.begin()
 
     def begin(self):
         """Start like a new process."""
         self._writer = Writer(self._database)
-        self._keys = DocumentKeys(self._database, self._writer)
-        self.duplicates = Duplicates(self._database, self._keys, self._writer)
+        self.duplicates = Duplicates(self._database, self._writer, self.most_uncommitted)
 
     def end(self):
         self._writer.close()
@@ -68,23 +66,19 @@ class Crawl:
     def look_up(self, url, article, page_id):
         """Return the look-up for an article that is judged later."""
         fingerprint = document_fingerprint(url, article)
-        return self.duplicates.look_up(self.duplicates.query(page_id, fingerprint))
+        return self.duplicates.look_up(self.duplicates.snapshot, page_id, fingerprint)
 
-    def judge(self, url, article, page_id=None, *, stored=True, copies=None):
-        """Return the copy, or the number of the new document; without *stored*, kill the process before the commit.
-
-        *copies* is the result of an earlier look-up.
-        """
+    def judge(self, url, article, page_id=None, *, copies=None):
+        """Return the copy, or the number of the new document; *copies* is the result of an earlier look-up."""
         self._pages += 1
         page = page_id or self._pages
         changes = ChangeSet()
-        copy = self.duplicates.judge(page, url, article, changes, stored=copies)
+        fingerprint = document_fingerprint(url, article)
+        copy = self.duplicates.judge(page, url, article, changes, fingerprint, copies)
         if copy is None:
-            fingerprint = document_fingerprint(url, article)
             row = (page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule")
             changes.add(DocumentRow(*row, fingerprint.text_hash, 1, 0.0, None))
-        if stored:
-            self._writer.submit(changes)
+        self._writer.submit(changes)
         return page if copy is None else copy._replace(url="")
 
     def documents(self):
@@ -174,26 +168,12 @@ def test_copy_that_became_a_document_stays_one(crawl):
     assert crawl.documents() == [1, 2]
 
 
-def test_claim_without_a_document_is_void(crawl):
-    assert crawl.judge(f"{SITE}/a", article(1), stored=False) == 1
-    crawl.resume()
-    assert crawl.judge(f"{SITE}/b", article(1)) == 2
-    assert crawl.judge(f"{SITE}/a", article(1), page_id=1) == Copy(2, Reason.SAME_TEXT, "")
-    assert crawl.documents() == [2]
-
-
 def test_known_urls_are_recognised_before_they_are_fetched(crawl):
     crawl.judge("https://m.example.org/b", article(1, f"{SITE}/a"))
-    for _ in range(2):
-        assert crawl.duplicates.holder(f"{SITE}/a?from=rss") == 1
-        assert crawl.duplicates.holder(f"{SITE}/b") is None
-        crawl.resume()
-
-
-def test_faster_process_wins(crawl, monkeypatch):
-    crawl.judge(f"{SITE}/a", article(1))
-    monkeypatch.setattr(DocumentKeys, "claim", lambda _, keys, *rest: [1] * len(keys))
-    assert crawl.judge(f"{SITE}/b", article(2)) == Copy(1, Reason.SAME_TEXT, "")
+    urls = [f"{SITE}/a?from=rss", f"{SITE}/b"]
+    assert list(map(crawl.duplicates.uncommitted_holder, urls)) == [1, None]
+    crawl.resume()
+    assert crawl.duplicates.stored_holders(urls) == [1, None]
 
 
 def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, sqlite):
@@ -209,9 +189,9 @@ def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl,
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_time_of_the_look_up_does_not_change_the_result(crawl, monkeypatch, seed):
+def test_time_of_the_look_up_does_not_change_the_result(crawl, seed):
     """Half of the look-ups are outdated: the documents that they lack were committed and forgotten in the meantime."""
-    monkeypatch.setattr(document_copies, "MAX_UNCOMMITTED", 3)
+    crawl.most_uncommitted = 3
     rng = random.Random(seed)
     pages = []
     for number in range(60):
@@ -231,62 +211,3 @@ def test_time_of_the_look_up_does_not_change_the_result(crawl, monkeypatch, seed
         if rng.random() < 0.2:
             crawl.flush()
     assert outcomes == at_once
-
-
-# Keys and bands
-
-
-class Claims:
-    """Claims of keys, and the writer of their change sets."""
-
-    def __init__(self, database):
-        self.database = database
-        self.writer = Writer(database)
-        self.reopen()
-
-    def claim(self, keys, owner, void=frozenset()):
-        changes = ChangeSet()
-        holders = self.keys.claim(keys, owner, changes, void)
-        self.writer.submit(changes)
-        return holders
-
-    def reopen(self):
-        """See the keys as a new process does."""
-        self.writer.flush()
-        self.keys = DocumentKeys(self.database, self.writer, 100)
-
-
-@pytest.fixture
-def claims(database):
-    claims = Claims(database)
-    yield claims
-    claims.writer.close()
-
-
-def test_first_page_holds_a_key_before_and_after_the_commit(claims):
-    assert claims.claim([(1, 1), (2, 2), (1, 1)], 7) == [7, 7, 7]
-    assert claims.claim([(2, 2), (3, 3)], 8) == [7, 8]
-    for _ in range(2):
-        assert claims.keys.find([(3, 3), (4, 4), (1, 1), (2, 2), (1, 1)]) == [8, None, 7, 7, 7]
-        claims.reopen()
-
-
-def test_void_holder_is_replaced_once(claims):
-    changes = ChangeSet()
-    claims.keys.claim([(1, 1)], 7, changes)  # the process was killed before it submitted the change set
-    assert claims.claim([(1, 1), (2, 2)], 8, frozenset({7})) == [8, 8]
-    assert claims.claim([(1, 1)], 9, frozenset({7})) == [8]
-    claims.reopen()
-    assert claims.keys.find([(1, 1), (2, 2)]) == [8, 8]
-
-
-def test_bands_are_not_forgotten_before_they_are_committed(database):
-    writer = Writer(database)
-    bands = DocumentBands(database, writer, most_uncommitted=5)
-    texts = [bands_of("example.org", prose(seed, 200).split()) for seed in range(15)]
-    for page, own in enumerate(texts, 1):
-        changes = ChangeSet()
-        bands.keep(own, page, changes)
-        writer.submit(changes)
-        assert [bands.candidates(one) for one in texts[:page]] == [[one] for one in range(1, page + 1)]
-    writer.close()
