@@ -171,6 +171,7 @@ OTHER, REVISIT, GONE = 0, 1, -1
 
 LEASE = "lease"  # the key of the lease in the meta of a request
 RENDER = "render"  # likewise, of whether a browser renders the page
+RECORDED = "recorded"  # likewise, of whether the page is recorded already, and nothing is left to do
 # Likewise, of the target of a redirect, see urls.redirect_targets; and the tag of links that are redirects:
 REDIRECT = "redirect"
 

@@ -49,6 +49,7 @@ ADDONS = {
     "crawlers.extensions.log_format.DebugDumps": 0,
     "crawlers.extensions.json_log.JsonLog": 0,
 }
+STATS_CLASS = "crawlers.extensions.run_stats.PageStats"
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000  # the frontier's gates decide
 DOWNLOAD_DELAY = 0.0  # likewise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import wrap_future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from crawlers.store.schema.tables import SiteRest
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
     from concurrent.futures import Future
 
     from crawlers.crawl.open_sites import OpenSites
@@ -59,11 +61,18 @@ class PageRecording:
             self.session.control.abort_for(f"{page.url} can't be stored", error)
         return page
 
-    def numbers_for(self, page: Page) -> Future[Any] | None:
-        """Reserve numbers for the links of *page*; return what `record` would wait for, if anything."""
+    def record_numbered(self, page: Page) -> Page | Awaitable[Page]:
+        """Record *page* as soon as there are numbers for its links, which is nearly always at once."""
         with suppress(StoreError):  # `record` meets it again, and ends the crawl
-            return self.session.frontier.store.reserve(len(page.links) + len(page.cross_site_links))
-        return None
+            numbers = self.session.frontier.store.reserve(len(page.links) + len(page.cross_site_links))
+            if numbers is not None:
+                return self._record_after(numbers, page)
+        return self.record(page)
+
+    async def _record_after(self, numbers: Future[Any], page: Page) -> Page:
+        with suppress(StoreError):
+            await wrap_future(numbers)
+        return self.record(page)
 
     def _lease_of(self, page: Page) -> Lease | None:
         """Return the lease that *page* ends; None if there is none.

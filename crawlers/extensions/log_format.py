@@ -34,7 +34,7 @@ class PageLogFormatter(LogFormatter):
     """
 
     def __init__(self, is_verbose: bool) -> None:
-        self._is_verbose = is_verbose
+        self.is_verbose = is_verbose
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -43,10 +43,10 @@ class PageLogFormatter(LogFormatter):
         return cls(number <= logging.DEBUG)
 
     def crawled(self, *args: Any, **kwargs: Any) -> Any:
-        return super().crawled(*args, **kwargs) if self._is_verbose else None
+        return super().crawled(*args, **kwargs) if self.is_verbose else None
 
     def scraped(self, *args: Any, **kwargs: Any) -> Any:
-        return super().scraped(*args, **kwargs) if self._is_verbose else None
+        return super().scraped(*args, **kwargs) if self.is_verbose else None
 
 
 class DebugDumps:

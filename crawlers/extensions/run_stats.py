@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.extensions.corestats import CoreStats
+from scrapy.statscollectors import MemoryStatsCollector
 
 from crawlers.spiders.base import SiteSpider
 
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+
+class PageStats(MemoryStatsCollector):
+    """Scrapy's default, without a warning of an outdated argument, for which it looks each attribute up three times."""
+
+    __getattribute__ = object.__getattribute__
 
 
 class RunStats(CoreStats):

@@ -7,7 +7,7 @@ which knows delays and limits, and most of these middlewares do the same to all 
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
@@ -27,7 +27,7 @@ from twisted.python.failure import Failure
 
 from crawlers.downloader.heard_signals import heard_signals
 from crawlers.downloader.http import CLIENTS, Callbacks, HTTPHandler, http_client
-from crawlers.items import RENDER
+from crawlers.items import RECORDED, RENDER
 from crawlers.middlewares.content_types import ContentTypeMiddleware, is_of_mission, is_read_as_bytes
 from crawlers.middlewares.redirects import RedirectMiddleware
 from crawlers.middlewares.rendering import RenderingMiddleware
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+
+    from crawlers.middlewares.direct_pages import DirectPages
 
 # What these do to a request, they do to all.
 _SAME = (DefaultHeadersMiddleware, DownloadTimeoutMiddleware, HttpCompressionMiddleware, UserAgentMiddleware)
@@ -76,6 +78,13 @@ class Downloader(ScrapyDownloader):
         return self.short_way.fetch(request)
 
 
+class _Begun(NamedTuple):
+    """A request of the engine, in which others may follow, and its result."""
+
+    request: Request
+    result: Deferred[Response | Request]
+
+
 class ShortWay:
     """Downloads for *downloader*. The scheduler is told directly what it would learn by signals, see `sent`."""
 
@@ -84,7 +93,9 @@ class ShortWay:
 
         self.sent: Callable[[Request], None] = lambda request: None
         self.certificate_received: Callable[[Response], None] = lambda response: None
+        self.pages: DirectPages | None = None  # unless Scrapy has to pass pages on
         self._crawler = crawler
+        self._downloader = downloader
         self._active = downloader.active
         self._handler = CurlHTTPHandler.from_crawler(crawler)
         crawler.signals.connect(self._handler.close, signals.engine_stopped)
@@ -97,39 +108,41 @@ class ShortWay:
         self._same = [by_kind[kind] for kind in _SAME if kind in by_kind]
 
     @cached_property
-    def _model(self) -> Request:
-        """What the middlewares do to each request; when it is needed, the spider is open, which some of them await."""
+    def _model(self) -> tuple[dict[bytes, list[bytes]], dict[str, Any]]:
+        """The headers and meta that the middlewares add to each request.
+
+        When they are needed, the spider is open, which some of the middlewares await.
+        """
         model = Request("http://localhost/")
         for middleware in self._same:
             middleware.process_request(model)
-        return model
+        return dict(dict.items(model.headers)), model.meta
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:
-        """Return what becomes the response to *request*."""
-        for name, values in self._model.headers.items():
-            dict.setdefault(request.headers, name, values)  # both are normalised already
-        for key, value in self._model.meta.items():
-            request.meta.setdefault(key, value)
+        """Return what becomes the response to *request*; the request itself if its page, and others, are recorded."""
+        begun = _Begun(request, Deferred())
         self._active.add(request)
-        result: Deferred[Response | Request] = Deferred()
+        self._begin(request, begun)
+        return begun.result
+
+    def _begin(self, request: Request, begun: _Begun) -> None:
+        headers, meta = self._model
+        for name in headers:
+            dict.setdefault(request.headers, name, headers[name])  # both are normalised already
+        for key in meta:
+            request.meta.setdefault(key, meta[key])
         if signals.request_reached_downloader in heard_signals(self._crawler):
             self._tell(signals.request_reached_downloader, request)
-        self.sent(request)
         is_unwanted = self._content_types.is_unwanted if is_of_mission(request) else None
-        callbacks = Callbacks(partial(self._ended, request, result), self.sent, is_unwanted)
+        callbacks = Callbacks(partial(self._ended, request, begun), self.sent, is_unwanted)
         try:
+            self.sent(request)
             self._handler.begin(request, callbacks)
         except Exception as error:
             call_later(0, callbacks.ended, error, 0, 0)  # the engine may begin another one only after that
-        return result
 
     def _ended(
-        self,
-        request: Request,
-        result: Deferred[Response | Request],
-        outcome: Response | Exception,
-        sent_bytes: int,
-        received_bytes: int,
+        self, request: Request, begun: _Begun, outcome: Response | Exception, sent_bytes: int, received_bytes: int
     ) -> None:
         heard = heard_signals(self._crawler)
         if self._stats is not None:
@@ -150,13 +163,34 @@ class ShortWay:
             else:
                 if RENDER in request.meta and self._rendering is not None:
                     rendered = deferred_from_coro(self._rendering.process_response(request, outcome))
-                    rendered.addBoth(self._leave, request, result)
+                    rendered.addBoth(self._leave, request, begun)
                     return
-        self._leave(Failure(outcome) if isinstance(outcome, Exception) else outcome, request, result)  # type: ignore[no-untyped-call]
+        self._leave(Failure(outcome) if isinstance(outcome, Exception) else outcome, request, begun)  # type: ignore[no-untyped-call]
 
-    def _leave(self, outcome: Response | Failure, request: Request, result: Deferred[Response | Request]) -> None:
-        self._active.remove(request)
-        result.callback(outcome)  # a failure calls the errbacks
+    def _leave(self, outcome: Response | Failure, request: Request, begun: _Begun) -> None:
+        pages = self.pages
+        if pages is None or not pages.takes(request, outcome):
+            self._active.remove(begun.request)
+            if isinstance(outcome, Response):
+                outcome.request = request  # another one than that of the engine, if it followed
+            begun.result.callback(outcome)  # a failure calls the errbacks
+        elif (recorded := pages.record(request, outcome)) is None:
+            self._follow(pages, begun)
+        else:
+            deferred_from_coro(recorded).addBoth(lambda _: self._follow(pages, begun))
+
+    def _follow(self, pages: DirectPages, begun: _Begun) -> None:
+        """Begin with the next page in the request of the engine, or end it."""
+        self._active.remove(begun.request)
+        following = pages.following()
+        if following is None:
+            begun.request.meta[RECORDED] = True
+            begun.result.callback(begun.request)
+            return
+        self._active.add(begun.request)
+        if not self._downloader.needs_backout():
+            pages.wake()
+        self._begin(following, begun)
 
     def _tell(self, signal: object, request: Request, **more: Any) -> None:
         self._crawler.signals.send_catch_log(signal, request=request, spider=self._crawler.spider, **more)

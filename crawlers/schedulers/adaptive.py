@@ -22,7 +22,9 @@ from crawlers.errors import StoreError
 from crawlers.extensions.crawl_owner import owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.inputs.setting_readers import normalization
-from crawlers.items import LEASE, RENDER, REQUEST_SENT
+from crawlers.items import LEASE, RECORDED, RENDER, REQUEST_SENT
+from crawlers.middlewares.content_types import is_of_mission
+from crawlers.middlewares.direct_pages import DirectPages, needs_no_scrapy
 from crawlers.middlewares.downloader import Downloader
 from crawlers.schedulers.failures import ErrorHandlers
 from crawlers.schedulers.site_fetches import PLAIN, RobotsFiles, SitemapFiles
@@ -109,8 +111,10 @@ class RequestFlow:
         self, crawler: Crawler, spider: Spider, crawl: Crawl, callbacks: PendingCallbacks, wakeup: Wakeup
     ) -> None:
         settings = crawler.settings
+        self._crawler = crawler
         self._crawl = crawl
         self._wakeup = wakeup
+        self._kept: Request | None = None  # was found while a page was to follow another one
         self._robots = RobotsFiles(
             crawl,
             crawler.signals,
@@ -132,13 +136,32 @@ class RequestFlow:
         if short_way is not None:
             short_way.sent = self._sent
             short_way.certificate_received = self._received
+            if needs_no_scrapy(self._crawler):
+                short_way.pages = DirectPages(
+                    self._crawler, self._crawl.recording, self._failed, self._next_page, self._wake
+                )
             return
         for signal in (signals.request_reached_downloader, REQUEST_SENT):
             self._manager.connect(self._sent, signal)
         self._manager.connect(self._received, signals.response_downloaded)
 
+    def _wake(self) -> None:
+        self._wakeup.at(0.0, 0.0)
+
+    def _next_page(self) -> Request | None:
+        """Return the next request if it is for a page; another one is kept for the engine."""
+        request = self.next()
+        if request is None or is_of_mission(request):
+            return request
+        self._kept = request
+        self._wake()
+        return None
+
     def next(self) -> Request | None:
         """Return the next request; None if nothing may be requested yet."""
+        if self._kept is not None:
+            request, self._kept = self._kept, None
+            return request
         # An exception would lose a leased URL, and only asyncio would log it.
         try:
             return self._next()
@@ -212,6 +235,8 @@ class RequestFlow:
 
     def add(self, request: Request) -> bool:
         """Queue a *request* that the spider or a middleware yielded; return whether it is new."""
+        if RECORDED in request.meta:
+            return True
         try:
             return self._foreign_requests().add(request, self._crawl.clock())
         except StoreError as error:

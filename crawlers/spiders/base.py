@@ -46,6 +46,7 @@ PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
 LIST_FIELDS = ("links", "cross_site_links", "external", "bad")  # likewise, but no format of tables can hold them
 TABLE_FORMATS = frozenset({"csv"})
 COMPONENTS = "crawlers.extensions.default_components.DefaultComponents"  # the add-on that chooses them
+_CONDITIONS = (b"If-None-Match", b"If-Modified-Since")  # of requests, RFC 9110 section 13.1
 MAX_REDIRECTS = 5  # of what a mission fetches before its pages
 HOSTS_FILE = "hosts.txt"  # of the folder where a crawl is started, if it is given no sites
 NAME_SITES = f"list them in {HOSTS_FILE} in this folder, or name them or a file with -a hosts=example.org"
@@ -143,10 +144,14 @@ class SiteSpider(Spider):
         return web_response(response, request)
 
     def parse(self, response: Response) -> Iterable[Page] | AsyncIterator[Page]:
+        page = self.read(response)
+        return [page] if isinstance(page, Page) else _awaited(page)
+
+    def read(self, response: Response) -> Page | Awaitable[Page]:
+        """Return the page in a *response* to a request for one."""
         assert response.request is not None
         assert self.run is not None
-        page = self.run.read(web_response(response, response.request), response.request.meta[LEASE], time.time())
-        return [page] if isinstance(page, Page) else _awaited(page)
+        return self.run.read(web_response(response, response.request), response.request.meta[LEASE], time.time())
 
     async def closed(self, reason: str) -> None:
         if self.run is not None:
@@ -174,7 +179,7 @@ def web_response(response: Response, request: Request) -> WebResponse:
         header(response, "Last-Modified"),
         request.meta.get("download_latency"),
         b", ".join(response.headers.getlist("X-Robots-Tag")).decode("latin-1"),
-        "If-None-Match" in sent or "If-Modified-Since" in sent,
+        not sent.keys().isdisjoint(_CONDITIONS),
     )
 
 

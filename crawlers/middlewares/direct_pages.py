@@ -1,0 +1,119 @@
+"""Pages that go from libcurl straight to the crawl, several in one request of the engine, where nobody else sees them.
+
+For each response, Scrapy's engine and scraper start three tasks, a queue and twelve asynchronous generators, in which
+middlewares, pipelines and listeners of users could work on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydispatch import dispatcher  # type: ignore[import-untyped]
+from scrapy import signals
+from twisted.python.failure import Failure
+
+from crawlers import settings as defaults
+from crawlers.downloader.heard_signals import heard_signals
+from crawlers.extensions.log_format import PageLogFormatter
+from crawlers.extensions.run_stats import RunStats
+from crawlers.items import Page
+from crawlers.middlewares.content_types import is_of_mission
+from crawlers.spiders.base import SiteSpider
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawlers.crawl.page_recording import PageRecording
+
+
+def needs_no_scrapy(crawler: Crawler) -> bool:
+    """Return whether no component of a user works on the pages of *crawler* behind the downloader."""
+    spider, formatter, settings = crawler.spider, crawler.logformatter, crawler.settings
+    assert crawler.engine is not None
+    return (
+        isinstance(spider, SiteSpider)
+        and type(spider).parse is SiteSpider.parse
+        and not crawler.engine.scraper.spidermw.middlewares
+        and settings.getdict("ITEM_PIPELINES").keys() <= defaults.ITEM_PIPELINES.keys()
+        and not settings.getdict("ITEM_PIPELINES_BASE")
+        and type(formatter) is PageLogFormatter
+        and not formatter.is_verbose
+    )
+
+
+class DirectPages:
+    """Does with responses to requests for pages what Scrapy does through the spider and the pipeline of the store.
+
+    *failed* is the errback of these requests; *following* returns the next one, and *wake* lets the engine ask for
+    further requests.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        recording: PageRecording,
+        failed: Callable[[Failure], None],
+        following: Callable[[], Request | None],
+        wake: Callable[[], None],
+    ) -> None:
+        assert isinstance(crawler.spider, SiteSpider)
+        assert crawler.engine is not None
+        assert crawler.stats is not None
+        self._crawler = crawler
+        self._engine = crawler.engine
+        self._count = crawler.stats.inc_value
+        self._spider = crawler.spider
+        self._recording = recording
+        self._failed = failed
+        self._following = following
+        self.wake = wake
+        self._listeners = 0 if crawler.get_extension(RunStats) is None else 1  # to responses; its work is done here
+
+    def takes(self, request: Request, outcome: Response | Failure) -> bool:
+        """Return whether nobody else wants to hear of the *outcome* of *request*."""
+        if not is_of_mission(request):
+            return False
+        if isinstance(outcome, Failure):
+            return True
+        listeners = dispatcher.getReceivers(self._crawler.signals.sender, signals.response_received)
+        return len(listeners) == self._listeners and signals.item_scraped not in heard_signals(self._crawler)
+
+    def record(self, request: Request, outcome: Response | Failure) -> Awaitable[object] | None:
+        """Record the page that became of *request*; return what has to be awaited for it, if anything."""
+        outcome.request = request  # type: ignore[union-attr] # of failures, as in Scrapy
+        if isinstance(outcome, Failure):
+            self._failed(outcome)
+            return None
+        if self._listeners:
+            self._count("response_received_count")
+        try:
+            page = self._spider.read(outcome)
+        except Exception:
+            self._spider_failed(request, outcome)
+            return None
+        return self._record(page) if isinstance(page, Page) else self._record_awaited(request, outcome, page)
+
+    def _record(self, page: Page) -> Awaitable[object] | None:
+        self._count("item_scraped_count")
+        recorded = self._recording.record_numbered(page)
+        return None if isinstance(recorded, Page) else recorded
+
+    async def _record_awaited(self, request: Request, response: Response, page: Awaitable[Page]) -> None:
+        try:
+            found = await page
+        except Exception:
+            self._spider_failed(request, response)
+            return
+        if (recorded := self._record(found)) is not None:
+            await recorded
+
+    def _spider_failed(self, request: Request, response: Response) -> None:
+        self._engine.scraper.handle_spider_error(Failure(), request, response)  # type: ignore[no-untyped-call]
+
+    def following(self) -> Request | None:
+        """Return the next request for a page; None if there is none, or the engine begins no more of them."""
+        return None if self._engine.paused or self._engine.needs_backout() else self._following()
