@@ -5,6 +5,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
+from crawlers.extensions.log_format import PageLogFormatter
+from crawlers.middlewares.direct_pages import needs_no_scrapy
 from crawlers.middlewares.downloader import Downloader
 from crawlers.spiders.sitegraph import SiteGraphSpider
 
@@ -12,6 +14,10 @@ from crawlers.spiders.sitegraph import SiteGraphSpider
 class Mine:
     def process_request(self, request):
         return None
+
+
+class MyFormatter(PageLogFormatter):
+    pass
 
 
 OF_USERS = {
@@ -27,15 +33,19 @@ OF_USERS = {
 }
 
 
-def short_way(settings):
-    """Return the short way of a crawl with our own settings and these."""
+def crawler_with(settings):
+    """Return the crawler of a site graph with our own settings and these."""
     both = Settings()
     both.setmodule(defaults)
     both.setdict({"TWISTED_REACTOR_ENABLED": False, **settings}, "cmdline")
     crawler = Crawler(SiteGraphSpider, both)
     crawler.spider = crawler._create_spider(hosts="http://a.test")
     crawler._apply_settings()
-    return Downloader(crawler).short_way
+    return crawler
+
+
+def short_way(settings):
+    return Downloader(crawler_with(settings)).short_way
 
 
 @pytest.fixture(autouse=True)
@@ -52,3 +62,19 @@ def test_short_way_is_taken_unless_something_of_a_user_is_on_the_long_one(name):
 def test_proxy_of_the_environment_is_on_the_long_way(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:3128")
     assert short_way({}) is None
+
+
+BEHIND_THE_DOWNLOADER = {
+    "spider middleware": {"SPIDER_MIDDLEWARES": {Mine: 100}},
+    "pipeline": {"ITEM_PIPELINES": {Mine: 100}},
+    "base": {"ITEM_PIPELINES_BASE": {Mine: 100}},
+    "log": {"LOG_LEVEL": "DEBUG"},
+    "formatter": {"LOG_FORMATTER": MyFormatter},
+}
+
+
+@pytest.mark.parametrize("name", [None, *BEHIND_THE_DOWNLOADER])
+def test_pages_go_straight_to_the_crawl_unless_something_of_a_user_works_on_them(name):
+    crawler = crawler_with({"LOG_LEVEL": "INFO"} | BEHIND_THE_DOWNLOADER.get(name, {}))
+    crawler.engine = crawler._create_engine()
+    assert needs_no_scrapy(crawler) is (name is None)

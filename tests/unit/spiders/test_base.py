@@ -281,6 +281,15 @@ class Heard:
                 print("stat", name, number)
 
 
+class Deaf(Heard):
+    @classmethod
+    def from_crawler(cls, crawler):
+        extension = cls()
+        extension.stats, extension.heard = crawler.stats, Counter()
+        crawler.signals.connect(extension.closed, signals.spider_closed)
+        return extension
+
+
 class Nothing:
     def process_request(self, request):
         print("middleware", request.url)
@@ -290,18 +299,20 @@ class Nothing:
 def test_signals_and_stats_are_those_of_scrapy_whether_a_middleware_sees_the_requests_or_not(tmp_path):
     said = []
     with Web(site=pages(BODIES)) as web:
-        for name, given in (("short", {}), ("whole", {"DOWNLOADER_MIDDLEWARES": {"heard.Nothing": 300}})):
+        whole = {"DOWNLOADER_MIDDLEWARES": {"heard.Nothing": 300}}
+        for name, kind, given in (("short", "Heard", {}), ("whole", "Heard", whole), ("direct", "Deaf", {})):
             project = Project(tmp_path / name)
             (project.folder / "heard.py").write_text(HEARD, "utf-8")
-            outcome = project.crawl(web.hosts(), EXTENSIONS={"heard.Heard": 0}, **given).done()
+            outcome = project.crawl(web.hosts(), EXTENSIONS={f"heard.{kind}": 0}, **given).done()
             assert "Traceback" not in outcome.log
             said.append(outcome.output.splitlines())
-    short, whole = ([line for line in lines if line.startswith(("heard", "stat"))] for lines in said)
+    short, whole, direct = ([line for line in lines if line.startswith(("heard", "stat"))] for lines in said)
     assert short == whole
+    assert direct == [line for line in whole if line.startswith("stat")]
     assert "heard item_scraped /a 1" in short
     assert "heard headers_received /robots.txt 1" in short
     assert "stat downloader/response_status_count/200 2" in short
-    assert [any(line.startswith("middleware") for line in lines) for lines in said] == [False, True]
+    assert [any(line.startswith("middleware") for line in lines) for lines in said] == [False, True, False]
 
 
 LOSING = """
