@@ -23,8 +23,7 @@ from crawlers import settings as defaults
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import quoted, shortened_list
 from crawlers.options import OUTPUTS, SETTINGS
-from crawlers.options.kinds import Kind, Number, Table, Whole, kind_of
-from crawlers.options.removed import REMOVED, by_name
+from crawlers.options.kinds import Kind, Number, Table, Whole, by_name, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -191,6 +190,8 @@ def _wrong_names(settings: BaseSettings) -> Iterator[str]:
     for name in settings:
         if settings.getpriority(name) != CMDLINE or name in known:
             continue
+        from crawlers.options.removed import REMOVED
+
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
         if name in REMOVED:
             yield f"{name} is no setting any more; {REMOVED[name]}"

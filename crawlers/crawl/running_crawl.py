@@ -30,7 +30,6 @@ from crawlers.store.sites.site_opening import StoredSelection
 from crawlers.store.sites.site_rows import networks_of_seeds
 from crawlers.store.worker_rows import STOP
 from crawlers.urls.addresses import AddressGuard
-from crawlers.urls.scope import UrlSelection
 from crawlers.urls.url_filter import UrlFilter
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class Crawl:
         most = settings.getint("CONCURRENT_REQUESTS")
         self.trials = Trials(most)
         options = normalization(settings)
-        selection = UrlSelection() if spec.is_foreign else url_selection(settings)
+        selection = None if spec.is_foreign else url_selection(settings)
         self._url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
             traps=not spec.is_foreign and settings.getbool("TRAPS_ENABLED"),

@@ -19,7 +19,6 @@ from crawlers.mission import missions
 from crawlers.ranking.page_orders import LEARNING, ORDERS, REWARDS, OrderOptions
 from crawlers.urls.domains import suffix_list, use_suffixes
 from crawlers.urls.normalization import Normalization, named_steps
-from crawlers.urls.scope import UrlSelection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from crawlers.mission import Mission, OwnOrder
     from crawlers.ranking.link_prior import LinkPrior
     from crawlers.ranking.page_orders import PageOrder
+    from crawlers.urls.url_expressions import UrlSelection
 
 
 class SettingValues(Protocol):
@@ -72,12 +72,19 @@ def recorded(options: Normalization) -> dict[str, str]:
     }
 
 
-def url_selection(settings: SettingValues) -> UrlSelection:
-    """Return the selection by `URL_INCLUDE` and `URL_EXCLUDE`; raises `ConfigError` for an invalid expression."""
+def url_selection(settings: SettingValues) -> UrlSelection | None:
+    """Return the selection by `URL_INCLUDE` and `URL_EXCLUDE`, None for any URL.
+
+    Raises `ConfigError` for an invalid expression.
+    """
     include, exclude = (
         [expression for expression in map(str, settings.getlist(name)) if expression.strip()]
         for name in ("URL_INCLUDE", "URL_EXCLUDE")
     )
+    if not include and not exclude:
+        return None
+    from crawlers.urls.url_expressions import UrlSelection  # with RE2, which few crawls need
+
     return UrlSelection(include, exclude)
 
 

@@ -299,3 +299,12 @@ class Setting:
 def group(title: str, *settings: Setting) -> tuple[Setting, ...]:
     """Return *settings* with the heading under which people find them."""
     return tuple(replace(one, group=title) for one in settings)
+
+
+def by_name(said: Mapping[str, str]) -> dict[str, str]:
+    """Return what is *said* about settings, each sentence with the names that it is about, by name.
+
+    >>> by_name({"see the file": "A B"})
+    {'A': 'see the file', 'B': 'see the file'}
+    """
+    return {name: sentence for sentence, names in said.items() for name in names.split()}

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-def by_name(said: Mapping[str, str]) -> dict[str, str]:
-    """Return what is *said* about settings, each sentence with the names that it is about, by name.
-
-    >>> by_name({"see the file": "A B"})
-    {'A': 'see the file', 'B': 'see the file'}
-    """
-    return {name: sentence for sentence, names in said.items() for name in names.split()}
-
+from crawlers.options.kinds import by_name
 
 _NOW = {  # by what is said
     "URL_NORMALIZATION has its step: default,-merge_slashes leaves one out, default,lower_case adds one": (

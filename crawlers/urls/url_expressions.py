@@ -1,7 +1,7 @@
-"""Expressions of URL rules: RE2 syntax, matched in linear time, with exceptions.
+"""Expressions of URL rules, and of the URLs that a user selects: RE2 syntax, matched in linear time.
 
-RE2 does not support lookaheads; `/news/.* except /news/page/.*` defines exceptions instead. URLs contain no spaces, so
-` except ` is unambiguous. Expressions must match the whole part after the host, path and query.
+A rule may have exceptions: RE2 does not support lookaheads, and `/news/.* except /news/page/.*` says the same. URLs
+contain no spaces, so ` except ` is unambiguous. A rule must match the whole part after the host, path and query.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import re2
 
 from crawlers.errors import ConfigError
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EXCEPT = " except "
 SYNTAX = "see https://github.com/google/re2/wiki/Syntax"
+MAX_SHOWN = 200  # characters of an expression in a reason
 MEMORY_BYTES = 1 << 20  # limit per rule: a learnt one takes some 10 KB, a list of 500 directories 170 KB
 _ANYTHING = "(?s).*"
 _AT_MOST = re.compile(r"(?<!\\)\{(,[0-9]+)\}")  # literal text in RE2, a repetition in Python
@@ -72,6 +74,47 @@ class UrlExpressions:
         if match := _AT_MOST.search(part):
             raise ConfigError(f"{quoted(part)}: RE2 treats {match[0]} as literal text; write {{0{match[1]}}}")
         return add(self._set, part, f"append exceptions to the rule, as in '/news/.*{EXCEPT}/news/page/.*'")
+
+
+class UrlSelection:
+    """URLs in which an expression of *include* is found, or any if there is none, but no expression of *exclude*.
+
+    All expressions are matched at once. Raises `ConfigError`, with the name of the setting, for an invalid one.
+
+    >>> selection = UrlSelection(include=["^https://a[.]example/"], exclude=["/print/", "[?&]sort="])
+    >>> selection.reason_against("https://a.example/b/"), selection.reason_against("https://a.example/print/b/")
+    (None, 'excluded /print/')
+    >>> selection.reason_against("https://b.example/")
+    <Reason.NOT_INCLUDED: 'not_included'>
+    """
+
+    def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
+        self.include, self.exclude = tuple(include), tuple(exclude)
+        self._excludes = len(self.exclude)
+        self._set = re2.Set.SearchSet(options(MEMORY_BYTES * (len(self.include) + len(self.exclude))))
+        for name, expressions, instead in (
+            ("URL_EXCLUDE", self.exclude, "write it without them"),
+            ("URL_INCLUDE", self.include, "write what they exclude into URL_EXCLUDE"),
+        ):
+            for expression in expressions:
+                try:
+                    add(self._set, expression, instead)
+                except ConfigError as error:
+                    raise ConfigError(f"{name}: {error}") from None
+        self._set.Add("")
+        try:
+            self._set.Compile()
+        except re2.error:
+            raise ConfigError("URL_INCLUDE and URL_EXCLUDE are too large; write fewer or shorter expressions") from None
+
+    def reason_against(self, url: str) -> str | None:
+        """Return why *url* is not selected, or None."""
+        first = min(matches(self._set, url))
+        if first < self._excludes:
+            return Reason.EXCLUDED.of(self.exclude[first][:MAX_SHOWN])
+        if self.include and first == self._excludes + len(self.include):
+            return Reason.NOT_INCLUDED
+        return None
 
 
 def add(expressions: re2.Set, text: str, instead: str) -> int:

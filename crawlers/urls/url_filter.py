@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from crawlers.reasons import Reason
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve
-from crawlers.urls.scope import UrlSelection
 from crawlers.urls.trap_watch import shape_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crawlers.items import Target
+    from crawlers.urls.url_expressions import UrlSelection
 
 
 class UrlFilter:
@@ -32,7 +32,7 @@ class UrlFilter:
     ) -> None:
         self._extensions = frozenset(e.lower().lstrip(".") for e in extensions)
         self._traps = traps
-        self._selection = selection or UrlSelection()
+        self._selection = selection
         self._options = options or Normalization()
         self._folders = dict(self._of_folder(*one) for one in (folders or {}).items())
         self._always: set[int] = set()
@@ -69,7 +69,7 @@ class UrlFilter:
     def _not_selected(self, target: Target, path: str) -> str | None:
         if not self._is_in_folder(target, path):
             return Reason.OUTSIDE_FOLDER.of(self._folders[target.site][0])
-        return self._selection.reason_against(target.normalized)
+        return None if self._selection is None else self._selection.reason_against(target.normalized)
 
     def _is_in_folder(self, target: Target, path: str) -> bool:
         if target.site not in self._folders:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crawlers.items import Target
     from crawlers.store.sites.site_rows import SiteRow
     from crawlers.urls.normalization import Normalization
-    from crawlers.urls.scope import UrlSelection
+    from crawlers.urls.url_expressions import UrlSelection
 
 
 LEVELS = 2**31 - 1  # the largest value of the column in PostgreSQL
@@ -49,15 +49,15 @@ class StoredSelection:
     """
 
     def __init__(
-        self, reason_against: Callable[[Target], str | None], selection: UrlSelection, options: Normalization
+        self, reason_against: Callable[[Target], str | None], selection: UrlSelection | None, options: Normalization
     ) -> None:
         self._reason_against = reason_against
-        self._selection = selection
+        self._expressions = ((), ()) if selection is None else (selection.include, selection.exclude)
         self._options = options
 
     def fingerprint(self, row: SiteRow) -> str:
         """Return a text that changes with the selection; "" if all URLs of the site are selected."""
-        parts = [row.folder, sorted(row.aliases), self._selection.include, self._selection.exclude]
+        parts = [row.folder, sorted(row.aliases), *self._expressions]
         return json.dumps(parts) if any(parts) else ""
 
     def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:

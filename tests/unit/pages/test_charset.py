@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.pages.charset import _read, codec_of, decode
+from crawlers.pages.charset import codec_of, decode
+from crawlers.pages.charset_texts import read
 
 RUSSIAN = (
     "Эта страница написана по-русски и нигде не говорит, в какой кодировке она сохранена. "
@@ -160,7 +161,7 @@ def codes(name):
 @pytest.mark.parametrize(("name", "number", "sha256"), INDEXES, ids=[index[0] for index in INDEXES])
 def test_index(name, number, sha256):
     charset = codec_of(name)
-    texts = [f"{_read(code, charset)}\n" for code in codes(name)]
+    texts = [f"{read(code, charset)}\n" for code in codes(name)]
     assert len(texts) == int(number)
     assert hashlib.sha256("".join(texts).encode()).hexdigest() == sha256
 
@@ -184,4 +185,4 @@ def test_index(name, number, sha256):
     ],
 )
 def test_broken_characters_are_replaced_as_the_standard_says(charset, code, text):
-    assert _read(bytes.fromhex(code), codec_of(charset) or "") == text
+    assert read(bytes.fromhex(code), codec_of(charset) or "") == text

@@ -6,7 +6,8 @@ The selection of URLs by expressions of RE2.
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.urls.scope import SITES_CACHED, Scope, UrlSelection
+from crawlers.urls.scope import SITES_CACHED, Scope
+from crawlers.urls.url_expressions import UrlSelection
 
 LISTED = ["http://listed.test", "https://www.listed.test:8443"]
 

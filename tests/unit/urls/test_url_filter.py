@@ -7,7 +7,7 @@ from crawlers.store.sites.site_opening import StoredSelection
 from crawlers.store.sites.site_rows import SiteRow
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve
-from crawlers.urls.scope import UrlSelection
+from crawlers.urls.url_expressions import UrlSelection
 from crawlers.urls.url_filter import UrlFilter
 
 GROWN = "/" + "a/b/" * 13
@@ -73,7 +73,7 @@ def test_stored_page_of_a_former_address_is_not_selected():
     pages[("http://b.example/", 0)] = "other_address http://b.example http://a.example"
     assert {page: stored.reason_against(row, *page) for page in pages} == pages
     one_address = SiteRow(1, "http://a.example", 1, None, 0.0)
-    everything = StoredSelection(UrlFilter().reason_against, UrlSelection(), Normalization())
+    everything = StoredSelection(UrlFilter().reason_against, None, Normalization())
     assert everything.fingerprint(one_address) == ""
     texts = {everything.fingerprint(row), stored.fingerprint(row), stored.fingerprint(one_address)}
     texts.add(everything.fingerprint(SiteRow(1, "http://a.example", 1, None, 0.0, folder="/a/")))
