@@ -35,6 +35,14 @@ class State(IntEnum):
     REJECTED = 5, "never requested: robots.txt, file extension, too deep, not selected, part of a trap"
 
 
+class Part(NamedTuple):
+    """A worker's part of the pages of a crawl."""
+
+    totals: Sequence[float]
+    is_active: bool
+    given: float = 0.0  # cash that it was given by the virtual page of all workers, see `PageScores.hand_out`
+
+
 class LinkPlace(NamedTuple):
     """What a page shows of a link."""
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from array import array
 from struct import pack
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
@@ -30,9 +30,9 @@ from crawlers.ranking.page_values import PageValues
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from crawlers.ranking.page_orders import Part
+    from crawlers.items import Part
+    from crawlers.ranking.page_scores import Policy
 
-Policy = Literal["greedy", "cyclic", "random"]
 
 _UNKNOWN = -2  # the queue of undiscovered pages
 # In times the mean cash: offsets only grow, and the larger they are, the fewer digits remain for cash, here 7 of 16.

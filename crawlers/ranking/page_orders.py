@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -14,19 +14,10 @@ if TYPE_CHECKING:
 
     from crawlers.ranking.link_prior import LinkPrior
     from crawlers.ranking.link_values import Rows
-    from crawlers.ranking.opic import Policy
-    from crawlers.ranking.page_scores import PageScores
+    from crawlers.ranking.page_scores import PageScores, Policy
 
 REWARDS = "the rewards of pages, their new external links"
 MAX_HOPS = 20  # consecutive redirects, as in browsers and fetch()
-
-
-class Part(NamedTuple):
-    """A worker's part of the pages of a crawl."""
-
-    totals: Sequence[float]
-    is_active: bool
-    given: float = 0.0  # cash that it was given by the virtual page of all workers, see `PageScores.hand_out`
 
 
 class LinkLearner(Protocol):

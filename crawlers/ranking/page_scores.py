@@ -12,7 +12,7 @@ Both suffice to continue a killed crawl exactly.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from crawlers.items import Hint
-    from crawlers.ranking.page_orders import Part
+    from crawlers.items import Hint, Part
+
+Policy = Literal["greedy", "cyclic", "random"]  # of OPIC: which page is next
 
 
 class PageScores(ABC):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
-    from crawlers.ranking.page_orders import Part
+    from crawlers.items import Part
     from crawlers.store.reading.importance import StoredPart
     from crawlers.store.reading.run_command import Command
     from crawlers.store.worker_rows import WorkerRow

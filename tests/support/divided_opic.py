@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crawlers.items import GONE
+from crawlers.items import GONE, Part
 from crawlers.ranking.opic import OPICTotals
-from crawlers.ranking.page_orders import Part
 
 
 class Message(NamedTuple):

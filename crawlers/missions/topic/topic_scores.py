@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crawlers.items import Part
     from crawlers.missions.topic.vectors import Weights
     from crawlers.ranking.link_values import Rows
-    from crawlers.ranking.page_orders import Part
 
 _UNKNOWN = -2  # the queue of undiscovered pages
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import BigInteger, Float, column, null, select, text
 
-from crawlers.ranking.page_orders import OF_IMPORTANCE, Part
+from crawlers.items import Part
+from crawlers.ranking.page_orders import OF_IMPORTANCE
 from crawlers.store.schema.tables import crawl, order_totals, worker
 from crawlers.store.worker_rows import ACTIVE
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.items import GONE
+from crawlers.items import GONE, Part
 from crawlers.missions.topic.topic_scores import TopicScores
 from crawlers.missions.topic.vectors import Weights
 from crawlers.ranking.opic import OPIC
-from crawlers.ranking.page_orders import Part
 from tests.support.divided_opic import DividedOPIC
 from tests.support.scale_free import copy_model
 from tests.support.scored_webs import Walk, estimate, exact, l1
