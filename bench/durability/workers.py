@@ -47,7 +47,7 @@ from unittest.mock import patch
 
 import psycopg
 
-from crawlers.inputs.worker_place import CRAWL
+from crawlers.inputs.program import CRAWL
 from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.network import Network
 from tests.support.running import Crawl, differences

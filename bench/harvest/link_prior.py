@@ -23,8 +23,7 @@ from bench.harvest.site_pages import SitePages, cached
 from crawlers.bandits.turns import Sequential
 from crawlers.lab.learn import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
 from crawlers.lab.simulation.order_replay import LevelByLevel
-from crawlers.ranking.link_features import SHARED, link_feature_names
-from crawlers.ranking.link_prior import OF_LINKS
+from crawlers.ranking.link_features import OF_LINKS, SHARED, link_feature_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
 
 ROOT = Path(__file__).resolve().parents[2]
 _PULLS = "SELECT s.site, p.reward FROM pull p JOIN site s ON s.id = p.site_id ORDER BY p.id"

@@ -22,7 +22,7 @@ from crawlers.bandits.turns import Sequential
 from crawlers.lab.learn import by_kind
 from crawlers.lab.simulation.experiment import oracle
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
-from crawlers.ranking.link_prior import prior_of
+from crawlers.ranking.link_features import prior_of
 from crawlers.ranking.link_values import LinkValues
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlers.lab.learn import Example
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
 
 BUDGETS = (100, 300, 600, 1000, 2000)
 SUITE_SITES = 12

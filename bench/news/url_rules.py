@@ -26,7 +26,7 @@ from urllib.parse import quote
 from crawlers.missions.news.urls.rule_learner import RuleLearner, UrlRule, learn_rules
 from crawlers.missions.news.urls.url_classifier import RuleSet
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
-from crawlers.ranking.link_prior import shipped_weights
+from crawlers.ranking.link_features import shipped_weights
 from crawlers.urls.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "best": _rule("index_rule:Best"),
     "sequential": _rule("turns:Sequential"),
     "trivial": _trivial,
-    "gittins": _rule("beebot:BatchGreedy", "gittins_batch"),
-    "ucb1": _rule("beebot:UCB1", "ucb1_initial"),
-    "auto": _rule("recent_means:RecentUCB", "optimism", "reward_cap"),
+    "gittins": _rule("index_rule:BatchGreedy", "gittins_batch"),
+    "ucb1": _rule("index_rule:UCB1", "ucb1_initial"),
+    "auto": _rule("index_rule:RecentUCB", "optimism", "reward_cap"),
 }

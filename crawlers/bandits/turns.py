@@ -2,7 +2,7 @@
 
 References
 ----------
-.. [1] BeeBot (see `beebot`), the rules of a planner without knowledge of its sites, and rule R1.
+.. [1] BeeBot (see `index_rule`), the rules of a planner without knowledge of its sites, and rule R1.
 """
 
 from __future__ import annotations

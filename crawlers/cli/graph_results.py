@@ -13,8 +13,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file, check_parquet, replacing
 from crawlers.files.text_file import shortened_list
 from crawlers.graphs.analysis import analyse
-from crawlers.graphs.compared_graph import COMPARISON_FORMATS, compared_sites, write_comparisons
-from crawlers.graphs.crawl_changes import CHANGES
+from crawlers.graphs.crawl_changes import CHANGES, COMPARISON_FORMATS, compared_sites, write_comparisons
 from crawlers.graphs.dataset import DATASET, write_dataset
 from crawlers.graphs.export import PARQUET, SEEN, ResultFiles, graph_paths, no_graph_of, write_laid_out
 from crawlers.graphs.important_part import graph_map
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.graphs.graph_map import GraphMap
+    from crawlers.graphs.looks import GraphMap
     from crawlers.graphs.model import Graph
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import CrawledSite, NamedCrawl

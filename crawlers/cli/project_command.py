@@ -1,37 +1,345 @@
-"""What commands share: a file of settings, checked names of settings, errors in one sentence, the crawl to read."""
+"""What commands share: a file of settings, checks of settings, errors in one sentence, the crawl to read.
+
+A file of settings is TOML, with one `NAME = value` a line:
+
+PAGE_BUDGET = 2000
+LINK_TAGS = "a,area"
+"""
 
 from __future__ import annotations
 
+import difflib
+import logging
 import os
+import re
 import sys
+import tomllib
+from collections.abc import Mapping
 from contextlib import closing, contextmanager
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.commands import ScrapyCommand
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.settings import default_settings as scrapy_defaults
+from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.log import configure_logging
-from scrapy.utils.misc import walk_modules_iter
+from scrapy.utils.misc import load_object, walk_modules_iter
 
+import crawlers as package
+from crawlers import settings as defaults
 from crawlers import spiders
-from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, kinds_of_settings
 from crawlers.errors import ConfigError, CrawlersError, UnreachedError
 from crawlers.files.atomic import check_file
-from crawlers.files.text_file import shortened_list
-from crawlers.inputs.crawl_name import named_by
+from crawlers.files.text_file import quoted, read_text, shortened_list
 from crawlers.inputs.program import suggested
-from crawlers.options.kinds import LOG, PROCESS_NUMBER, PROFILE
+from crawlers.inputs.setting_readers import named_by
+from crawlers.options import OUTPUTS, SETTINGS
+from crawlers.options.kinds import LOG, PROCESS_NUMBER, PROFILE, Kind, Number, Table, Whole, by_name, kind_of
+from crawlers.options.removed import REMOVED
 from crawlers.reasons import Reason, sentence
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
+    from collections.abc import Callable, Iterator
 
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.options.kinds import FileKind
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
+
+MAX_BYTES = 1_000_000
+
+
+def read_settings(path: str, kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """Return the settings of the file at *path*, of which the *kinds* are known.
+
+    Raises `ConfigError` for a file that can't be read or is not TOML, and with all unknown names and wrong values.
+    """
+    text = read_text(path, MAX_BYTES, "it has at most one line for each setting").removeprefix("\ufeff")
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}; write NAME = value, and texts in quotes") from error
+    except RecursionError:
+        raise ConfigError(f"{path} is not valid TOML: lists or tables are nested too deeply; flatten them") from None
+    problems = []
+    for name, value in found.items():
+        if name not in kinds:
+            problems.append(f"{path}: {_unknown(name, value, kinds)}")
+        elif problem := kinds[name].problem(value):
+            problems.append(f"{path}: {name}={quoted(str(value))}{problem}")
+    if problems:
+        raise ConfigError("\n".join(shortened_list(problems)))
+    return found
+
+
+def _unknown(name: str, value: Any, kinds: Mapping[str, Kind]) -> str:
+    if isinstance(value, dict):
+        return f"[{name}] is a table; write all settings at the top of the file, as NAME = value"
+    if name in REMOVED:
+        return f"{name} is no setting any more; {REMOVED[name]}"
+    near = difflib.get_close_matches(name.upper(), kinds, n=1, cutoff=0.85)
+    remedy = f"did you mean {near[0]}?" if near else "the documentation of settings lists all"
+    return f"unknown setting {name}; {remedy}"
+
+
+CLASSES = {"SCHEDULER", "DOWNLOADER", "LOG_FORMATTER"}
+_OUR_CLASS = re.compile(r"crawlers(?:\.\w+)+\.[A-Z]\w*")  # files may have such names in lower case
+# The packages with classes that settings of Scrapy name.
+_EDGE = re.compile(r"crawlers\.(downloader|extensions|middlewares|missions\.\w+\.edge|pipelines|schedulers|spiders)\.")
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_SCRAPYS = {  # settings of Scrapy whose values are not those that their defaults suggest
+    "CONCURRENT_ITEMS": Whole(least=1),
+    "CONCURRENT_REQUESTS_PER_DOMAIN": Whole(least=1),
+    "DNS_TIMEOUT": Number(above=True),
+    "REACTOR_THREADPOOL_MAXSIZE": Whole(least=1),
+    **dict.fromkeys(  # negative, or None
+        ("DEPTH_PRIORITY", "FEED_EXPORT_INDENT", "REDIRECT_PRIORITY_ADJUST", "RETRY_PRIORITY_ADJUST"), Kind()
+    ),
+}
+CMDLINE = SETTINGS_PRIORITIES["cmdline"]
+
+WITHOUT_EFFECT = by_name(  # settings of Scrapy whose components the scheduler replaces, by what to use instead
+    {
+        "the store knows each URL: URL_NORMALIZATION says which ones are equal": "DUPEFILTER_CLASS DUPEFILTER_DEBUG",
+        "robots.txt is read by protego; ROBOTSTXT_OBEY=0 ignores it": "ROBOTSTXT_PARSER",
+        "URLs wait in the store: ORDER and RULE choose the next one": (
+            "SCHEDULER_DEBUG SCHEDULER_DISK_QUEUE SCHEDULER_MEMORY_QUEUE SCHEDULER_PRIORITY_QUEUE "
+            "SCHEDULER_START_DISK_QUEUE SCHEDULER_START_MEMORY_QUEUE"
+        ),
+    }
+)
+_RETRIES = "RETRY_TIMES and RETRY_REST_TIMES are the numbers of retries"
+WITHOUT_EFFECT_ON_MISSIONS = by_name(  # likewise settings of middlewares that `SiteSpider` switches off
+    {
+        "MAX_LEVEL=0 reads home pages only": "CRAWLSPIDER_FOLLOW_LINKS",
+        "MAX_LEVEL is the deepest level that is fetched": "DEPTH_LIMIT",
+        "ORDER says which page is fetched next": "DEPTH_PRIORITY",
+        "the table page and the graphs have the level of each page": "DEPTH_STATS_VERBOSE",
+        "a page with an error status is not read; scrapy explain URL shows the status": (
+            "HTTPERROR_ALLOWED_CODES HTTPERROR_ALLOW_ALL"
+        ),
+        "DATABASE_URL keeps what is needed to resume a crawl, and CRAWL is its name": "JOBDIR",
+        "LINK_TAGS=a,meta follows refreshes": "METAREFRESH_ENABLED METAREFRESH_IGNORE_TAGS METAREFRESH_MAXDELAY",
+        "redirects between pages of the crawl are always followed": (
+            "REDIRECT_ENABLED REDIRECT_MAX_TIMES REDIRECT_PRIORITY_ADJUST"
+        ),
+        "requests have no Referer; DEFAULT_REQUEST_HEADERS can add one": (
+            "REFERER_ENABLED REFERRER_POLICIES REFERRER_POLICY"
+        ),
+        f"{_RETRIES}, 0 for none": "RETRY_ENABLED",
+        _RETRIES: "RETRY_EXCEPTIONS RETRY_HTTP_CODES RETRY_PRIORITY_ADJUST",
+        "ERROR_LOG_FILE lists pages that failed": "RETRY_GIVE_UP_LOG_LEVEL",
+        "URLs above 8,192 characters are not followed": "URLLENGTH_LIMIT",
+    }
+)
+
+
+@cache
+def kinds_of_settings() -> Mapping[str, Kind]:
+    """Return the kind of each setting, of ours and of Scrapy's."""
+    examples = {name: value for name, value in {**vars(scrapy_defaults), **vars(defaults)}.items() if name.isupper()}
+    scrapys = {name: kind_of(value) for name, value in examples.items()}
+    return scrapys | _SCRAPYS | {name: one.kind for name, one in SETTINGS.items()}
+
+
+def check_typed(words: list[str]) -> None:
+    """Raise `ConfigError` for a word NAME=VALUE behind -s with which Scrapy could not even begin.
+
+    It reads objects, modules of spiders and the kind of the log before a command can check anything.
+    """
+    try:
+        typed = arglist_to_dict(words)
+    except ValueError:
+        return  # Scrapy says how to write them
+    kinds = kinds_of_settings()
+    if unusable := _unusable_texts(typed, kinds):  # the name of the program is in Scrapy's first line
+        raise ConfigError("\n".join(shortened_list([*unusable.values()])))
+    for name, value in typed.items():
+        kind = kinds.get(name, Kind())
+        if name == "LOG_JSON" or isinstance(kind, Table):
+            _check(name, kind, BaseSettings({name: value}))
+        elif name == "LOG_LEVEL" and value not in logging.getLevelNamesMapping():
+            raise ConfigError(f"{name}={quoted(value)}{kind.problem(value)}")
+        elif name == "SPIDER_MODULES":
+            for module in filter(None, value.split(",")):
+                if not _is_module(module):
+                    what = f"there is no module {quoted(module)}; name one that Python finds (PYTHONPATH), or none"
+                    raise ConfigError(f"{name}={quoted(value)}: {what}")
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """Raise `ConfigError` with all unknown names, and all values that a setting can't have."""
+    from crawlers.downloader.http import http_client
+    from crawlers.inputs.setting_readers import url_selection, url_steps, use_suffix_list
+
+    kinds = kinds_of_settings()
+    typed = {name: settings.get(name) for name in settings if settings.getpriority(name) == CMDLINE}
+    unusable = _unusable_texts({name: one for name, one in typed.items() if isinstance(one, str)}, kinds)
+    checks: list[Callable[[], object]] = [
+        partial(_check, name, kind, settings)
+        for name, kind in kinds.items()
+        if name not in unusable and _may_be_wrong(name, kind, settings, is_typed=name in typed)
+    ]
+    if not unusable:  # RE2 takes valid text only
+        checks = [
+            partial(url_selection, settings),
+            *checks,
+            partial(url_steps, settings),
+            partial(http_client, settings),
+            partial(use_suffix_list, settings),
+            partial(_check_outputs, settings),
+        ]
+    problems = [*_wrong_names(settings), *_moved(settings), *unusable.values()]
+    for check in checks:
+        try:
+            check()
+        except ConfigError as error:
+            problems.append(str(error))
+    if problems:
+        raise ConfigError("\n".join(shortened_list(problems)))
+
+
+def _may_be_wrong(name: str, kind: Kind, settings: BaseSettings, *, is_typed: bool) -> bool:
+    """Return whether a value is to be checked: not defaults, some of which are names in registries of large modules."""
+    if name in vars(defaults):
+        return is_typed or settings.get(name) != getattr(defaults, name)
+    return is_typed and isinstance(kind, Number)
+
+
+def _check_outputs(settings: BaseSettings) -> None:
+    """Raise `ConfigError` for a file that is the store, or outside of the folder of the crawl.
+
+    Whoever gives full paths has the results in another folder, and the files beside them or beside the store.
+    """
+    from crawlers.store.database import store_path
+
+    store = store_path(settings.get("DATABASE_URL"))
+    of_store = [] if store is None else [f"{os.path.realpath(store)}{ending}" for ending in ("", "-wal", "-shm")]
+    folders = {Path.cwd(), *([] if store is None else [store.absolute().parent])}
+    for name in OUTPUTS:
+        given = settings.get(name)
+        if not given:
+            continue
+        path = Path(os.path.normpath(Path(given).absolute()))
+        if os.path.realpath(path) in of_store:
+            raise ConfigError(f"{name}={given} is the store; name another file")
+        if name == "STOP_FILE":  # nothing is written to it
+            continue
+        if name == "RESULT_FOLDER" and Path(given).is_absolute():
+            folders.add(path)
+        elif not any(path.is_relative_to(folder) for folder in folders):
+            raise ConfigError(f"{name}={given} is outside of the folder of the crawl; name a file below {Path.cwd()}")
+
+
+def _wrong_names(settings: BaseSettings) -> Iterator[str]:
+    """Yield what is wrong with names that are nearly those of settings, or were some: Scrapy would ignore them."""
+    known = kinds_of_settings().keys()
+    for name in settings:
+        if settings.getpriority(name) != CMDLINE or name in known:
+            continue
+        from crawlers.options.removed import REMOVED
+
+        near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
+        if name in REMOVED:
+            yield f"{name} is no setting any more; {REMOVED[name]}"
+        elif near:
+            yield f"Unknown setting {name}; did you mean {near[0]}?"
+        elif not name.isupper():  # those in capitals may be read by components of a user
+            yield f"Unknown setting {name}; names of settings are in capitals, such as MAX_LEVEL"
+
+
+def _moved(settings: BaseSettings) -> Iterator[str]:
+    """Yield which classes of ours that are named are elsewhere now, or nowhere."""
+    given = ((name, settings[name]) for name in settings if settings[name] != getattr(defaults, name, None))
+    for name, path in ((name, path) for name, value in given for path in _our_paths(value)):
+        module, _, of_it = path.rpartition(".")
+        if of_it not in _classes(module):
+            modules = filter(_EDGE.match, (one.name for one in walk_packages(package.__path__, "crawlers.")))
+            now = next((f"{one}.{of_it}" for one in modules if of_it in _classes(one)), None)
+            yield f"{name}: there is no {path} any more; " + (f"write {now}" if now else "leave it out")
+
+
+@cache
+def _classes(module: str) -> frozenset[str]:
+    """Return the names of the classes that a module defines, without importing it; none if there is no such module."""
+    if not _is_module(module) or (spec := find_spec(module)) is None or spec.origin is None:
+        return frozenset()
+    return frozenset(re.findall(r"^class (\w+)", Path(spec.origin).read_text("utf-8"), re.MULTILINE))
+
+
+def _our_paths(value: object) -> list[str]:
+    """Return the classes of this package that the *value* of a setting names."""
+    words = (*value, *value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
+    return [word for word in words if isinstance(word, str) and _OUR_CLASS.fullmatch(word)]
+
+
+def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
+    """Raise `ConfigError` for a setting without effect: of Scrapy, on the scheduler or on a spider of ours; LINK_PRIOR.
+
+    *settings* are those of the crawl, with the ORDER of its spider.
+    """
+    without = {**WITHOUT_EFFECT, **(WITHOUT_EFFECT_ON_MISSIONS if is_mission else {})}
+    for name, remedy in without.items():
+        if _is_given(name, settings):
+            raise ConfigError(f"{name} has no effect here; {remedy}")
+    check_link_prior(settings.get("ORDER"), settings)
+
+
+def check_link_prior(order: str, settings: BaseSettings) -> None:
+    """Raise `ConfigError` if the command gives LINK_PRIOR, but *order* does not learn from links."""
+    from crawlers.inputs.setting_readers import order_names
+    from crawlers.ranking.page_orders import LEARNING
+
+    if order not in LEARNING and _is_given("LINK_PRIOR", settings) and order in order_names():
+        raise ConfigError(
+            f"LINK_PRIOR has no effect here; it is for ORDER=learnt of scrapy crawl extlinks, and here "
+            f"ORDER={order}: leave it out"
+        )
+
+
+def _is_given(name: str, settings: BaseSettings) -> bool:
+    return name in settings and settings.getpriority(name) == CMDLINE
+
+
+def _unusable_texts(given: Mapping[str, str], kinds: Mapping[str, Kind]) -> dict[str, str]:
+    """Return which texts are too long or not valid, by the name of the setting, and what is wrong.
+
+    A terminal may pass any bytes, and a file of settings may have a NUL, but databases and file names can't.
+    """
+    most = {name: kinds.get(name, Kind()).most_chars for name in given}
+    return {
+        name: f"{name} has {len(value):,} characters; write at most {most[name]:,}"
+        if len(value) > most[name]
+        else f"{name}={quoted(value)} is not valid text; write it in UTF-8"
+        for name, value in given.items()
+        if len(value) > most[name] or _NO_TEXT.search(value)
+    }
+
+
+def _check(name: str, kind: Kind, settings: BaseSettings) -> None:
+    value = settings.get(name)
+    if name in SETTINGS and value == SETTINGS[name].default:
+        return
+    if name in CLASSES:
+        try:
+            load_object(value)
+        except (ImportError, NameError, TypeError, ValueError):
+            raise ConfigError(f"{name}={quoted(str(value))} can't be imported; write module.Class") from None
+    elif problem := kind.problem(value):
+        raise ConfigError(f"{name}={quoted(str(value))}{problem}")
+
 
 MOST = 10_000_000  # of anything that is counted on the command line: the oracle of `scrapy lab` takes 24 bytes per page
 
@@ -136,8 +444,6 @@ def _check_file(name: str, path: str | None, kind: FileKind) -> None:
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:
     """Add the settings in the file at *path*; those of the command line stay. Raises `ConfigError`."""
-    from crawlers.inputs.settings_file import read_settings  # with a parser of TOML, which few commands need
-
     found = read_settings(path, kinds_of_settings())
     if "SETTINGS_FILE" in found:
         raise ConfigError(f"{path}: SETTINGS_FILE names another file; one file can't include another, so leave it out")

@@ -1,7 +1,9 @@
 """Several workers of one crawl on this machine under one command: `scrapy crawl … -s WORKERS=4`.
 
 Each worker is a process of the same command with WORKERS=1. This process only starts, watches and replaces them. It
-reads the store in threads: a server that does not respond must not keep the command from obeying signals.
+reads the store in threads: a server that does not respond must not keep the command from obeying signals. A worker that
+lost its claims or the store begins its command again (`begin_again`) and joins its crawl as a new one; no state is
+carried over, so that none can be wrong.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import asyncio
 import logging
 import os
 import platform
+import random
 import signal
 import sys
 import tempfile
@@ -19,14 +22,12 @@ from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from crawlers.cli.worker_process import WorkerProcess
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.extensions.progress import INTERVAL_S, is_wanted
 from crawlers.extensions.summary import show_summary
-from crawlers.inputs.program import suggested
-from crawlers.inputs.worker_place import CRAWL, WorkerPlace
+from crawlers.inputs.program import CRAWL, WorkerPlace, suggested
 from crawlers.pages.pool import environment
 from crawlers.plurals import counted
 from crawlers.reports.live_display import LiveDisplay
@@ -36,6 +37,7 @@ from crawlers.workers.worker_table import process_row
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from scrapy import Spider
     from scrapy.settings import BaseSettings
@@ -43,6 +45,81 @@ if TYPE_CHECKING:
     from crawlers.workers.worker_table import ProcessRow
 
 logger = logging.getLogger(__name__)
+
+MAX_LINE_BYTES = 1 << 16  # longer lines are divided
+LAST_BYTES = 1 << 19  # what pipes may hold of a process that has ended; whatever comes later is of its programs
+LAST_LINES_S = 2.0  # to read what it wrote, if programs that it started keep its pipes open
+
+
+class WorkerProcess(asyncio.SubprocessProtocol):
+    """A process whose lines *write* shows, with True those of standard output; `ended` is its exit status.
+
+    A negative status is the number of the signal that ended it.
+
+    It has a process group of its own, so that Ctrl-C reaches the watching process only, and a pipe as standard input:
+    when that is closed, on purpose or because the watching process died, the worker stops gracefully.
+    """
+
+    _transport: asyncio.SubprocessTransport
+
+    def __init__(self, write: Callable[[str, bool], None]) -> None:
+        self._write = write
+        self._loop = asyncio.get_running_loop()
+        self._begun = {1: b"", 2: b""}  # incomplete lines, by descriptor
+        self._bytes = 0
+        self.ended: asyncio.Future[int] = self._loop.create_future()
+
+    @property
+    def pid(self) -> int:
+        number = self._transport.get_pid()
+        assert number is not None
+        return number
+
+    def stop(self) -> None:
+        """Let it stop gracefully."""
+        if (pipe := self._transport.get_pipe_transport(0)) is not None:
+            pipe.close()
+
+    def send(self, number: int) -> None:
+        """Send a signal to it and to all programs that it started."""
+        if self._transport.get_returncode() is None:  # else its number may be that of another group
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._bytes += len(data)
+        *lines, rest = (self._begun[fd] + data).split(b"\n")
+        if len(rest) > MAX_LINE_BYTES:
+            lines.append(rest)
+            rest = b""
+        self._begun[fd] = rest
+        for line in lines:
+            self._write(line.decode("utf-8", "backslashreplace").rstrip("\r"), fd == 1)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if self._begun.get(fd):
+            self.pipe_data_received(fd, b"\n")
+
+    def process_exited(self) -> None:
+        self.stop()
+        self._close_if_silent(-1, self._bytes + LAST_BYTES)
+
+    def _close_if_silent(self, before: int, most: int) -> None:
+        if before < self._bytes < most:
+            self._loop.call_later(LAST_LINES_S, self._close_if_silent, self._bytes, most)
+        else:
+            self._transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport.close()
+        status = self._transport.get_returncode()
+        assert status is not None
+        self.ended.set_result(status)
+
 
 # Behind the arguments of the command, so that they take precedence.
 OF_WORKERS = ("-s", "WORKERS=1", "-s", "PROGRESS_ENABLED=0", "-s", "LOG_FILE_APPEND=1", "--pidfile=")
@@ -273,3 +350,39 @@ def _name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 5.0  # between two attempts, and at most twice as long: workers come one by one
+
+
+def wait_for_store(url: str, limit_s: float, stopped: Event) -> None:
+    """Wait until the store *url* can be opened, at most some *limit_s* seconds, or until *stopped* is set.
+
+    Raises `ConfigError` if it can't be opened.
+    """
+    ends_at, pause_s = time.monotonic() + limit_s, FIRST_WAIT_S
+    while True:
+        try:
+            Database(url, create=False).close()
+            return
+        except ConfigError:
+            if time.monotonic() >= ends_at or stopped.wait(random.uniform(pause_s, 2 * pause_s)):  # noqa: S311
+                raise
+        pause_s = min(2 * pause_s, LONGEST_WAIT_S)
+
+
+def begin_again(crawl_id: int | None) -> NoReturn:
+    """Replace this process by one of the same command, which joins the crawl *crawl_id*; with None, any crawl."""
+    if crawl_id is not None:
+        os.environ[CRAWL] = str(crawl_id)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    logging.shutdown()
+    command = [sys.executable, *sys.orig_argv[1:]]
+    os.execve(sys.executable, command, environment())  # noqa: S606 - the same command, without a shell
+
+
+def let_signals_end_the_process() -> None:
+    """Restore what Ctrl-C and signals do: Scrapy's handlers stop a reactor that no longer runs."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -17,12 +17,10 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from twisted.internet.defer import Deferred
 
-from crawlers.cli.project_command import ProjectCommand, check_reach
-from crawlers.cli.setting_checks import check_effects
+from crawlers.cli.project_command import ProjectCommand, check_effects, check_reach
 from crawlers.crawl.control import PASSING
 from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, StoreError, StoreUnreachable, UnreachedError
-from crawlers.inputs.program import suggested
-from crawlers.inputs.worker_place import crawl_to_join, worker_place
+from crawlers.inputs.program import crawl_to_join, suggested, worker_place
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -119,7 +117,7 @@ class Command(ProjectCommand, ScrapyCrawl):
         )
 
     def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
-        from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wait_for_store
+        from crawlers.cli.several_workers import begin_again, let_signals_end_the_process, wait_for_store
         from crawlers.extensions.stopping import parent_ended
 
         let_signals_end_the_process()

@@ -11,7 +11,7 @@ from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl,
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import clean
 from crawlers.files.text_file import shortened
-from crawlers.inputs.crawl_name import named_by
+from crawlers.inputs.setting_readers import named_by
 
 if TYPE_CHECKING:
     import argparse
@@ -72,7 +72,7 @@ class Command(StoreCommand):
         return history_lines(found.with_facts(*links))
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
-        from crawlers.cli.sites.site_parts import seed_named
+        from crawlers.cli.sites.site_seeds import seed_named
         from crawlers.mission import parts_of_all
         from crawlers.reports.histories.history import when
 

@@ -11,7 +11,7 @@ from crawlers.cli.project_command import StoreCommand, opened_store
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from crawlers.graphs.graph_map import GraphMap
+    from crawlers.graphs.looks import GraphMap
 
 MAX_DIGITS = 12  # of a number of pages
 
@@ -89,7 +89,7 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.cli.graph_results import check_options, compare_crawls, write_results
-        from crawlers.graphs.compared_graph import COMPARISON_FORMATS
+        from crawlers.graphs.crawl_changes import COMPARISON_FORMATS
 
         check_options(opts)
         with opened_store(settings) as database:

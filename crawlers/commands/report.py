@@ -41,7 +41,7 @@ class Command(StoreCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         from crawlers.reports.catalogue.conditions import FILTERS
-        from crawlers.reports.catalogue.file_formats import FORMATS
+        from crawlers.reports.catalogue.renderers import FORMATS
 
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
@@ -62,8 +62,8 @@ class Command(StoreCommand):
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.reports.catalogue.conditions import FILTERS, parsed_filters
-        from crawlers.reports.catalogue.file_formats import PARQUET
         from crawlers.reports.catalogue.registry import REPORTS, report_named
+        from crawlers.reports.catalogue.renderers import PARQUET
 
         if len(args) > 1:
             raise UsageError(f"expected at most 1 report, got {len(args)}")
@@ -97,8 +97,7 @@ def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filte
 
 
 def _print(report: Report, cells: Iterator[Cells], opts: argparse.Namespace, limit: int) -> None:
-    from crawlers.reports.catalogue.file_formats import FORMATS
-    from crawlers.reports.catalogue.renderers import CELL_CHARS, text_table
+    from crawlers.reports.catalogue.renderers import CELL_CHARS, FORMATS, text_table
     from crawlers.reports.catalogue.report import Column, Kind, total
 
     columns = report.columns

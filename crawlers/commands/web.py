@@ -55,8 +55,7 @@ class Command(StoreCommand):
                 serve(panel(database, access, self._starter(database, opts), Path.cwd()), listener)
 
     def _starter(self, database: Database, opts: argparse.Namespace) -> Starter:
-        from crawlers.web.scrapyd_starter import ScrapydStarter
-        from crawlers.web.starting import LocalStarter
+        from crawlers.web.starting import LocalStarter, ScrapydStarter
 
         assert self.settings is not None
         if url := self.settings.get("SCRAPYD_URL"):

@@ -7,23 +7,22 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlers.store.schema.tables import SiteRelease, SourceRelease
-from crawlers.store.sites.site_rows import networks_of_seeds
+from crawlers.store.sites.site_opening import networks_of_seeds
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlers.crawl.open_sites import OpenSites
+    from crawlers.crawl.open_sites import OpenSites, StartUrls
     from crawlers.crawl.robots_policy import RobotsPolicy
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_sitemaps import SiteSitemaps
     from crawlers.crawl.site_traps import SiteTraps
-    from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier import Frontier
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
     from crawlers.urls.addresses import AddressGuard
 
 # Sources are read together until they have so many sites, because each statement takes as long as some 50 URLs; or so

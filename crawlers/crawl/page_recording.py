@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
     from concurrent.futures import Future
 
-    from crawlers.crawl.open_sites import OpenSites
+    from crawlers.crawl.open_sites import OpenSites, StartUrls
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_traps import SiteTraps
-    from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.values import Lease

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.values import Lease
     from crawlers.inputs.setting_readers import SettingValues
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
 
 MAX_FILES, MAX_LINES = 5_000, 500_000  # lines of all files, some 300 bytes each
 LONGEST_REST = 48  # first rests, 4 hours by default: until a robots.txt that was given up is requested again

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crawlers.items import Page, Target
     from crawlers.pages.response import ResponseReader, WebResponse
     from crawlers.store.reader_threads import InThread
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
 
     Fetch = Callable[[str], Awaitable[WebResponse]]  # of a URL that a person named
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers import __version__
 from crawlers.bandits.reward_kinds import REWARDS
-from crawlers.crawl.claims import Alone
+from crawlers.crawl.claims import Alone, Worker
 from crawlers.crawl.spec import check_order
-from crawlers.crawl.worker import Worker
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
 from crawlers.files.atomic import check_setting_file
 from crawlers.frontier.budget import PullBudget
@@ -40,17 +39,24 @@ from crawlers.options import RECORDED
 from crawlers.plurals import counted, plural
 from crawlers.ranking.page_orders import LEARNING
 from crawlers.reasons import Reason, end_of
-from crawlers.store.database import SILENCE_S, Database, is_missing
-from crawlers.store.locks import WorkerLock
+from crawlers.store.database import SILENCE_S, Database, StoreCheck, is_missing
 from crawlers.store.reader_threads import ReaderThreads
 from crawlers.store.reading import crawls
 from crawlers.store.reading.crawl_settings import replaced_crawl
 from crawlers.store.reading.queries import sites_of
 from crawlers.store.reading.run_command import ANOTHER, Command
 from crawlers.store.schema.tables import site
-from crawlers.store.sites.site_opening import SiteList, correct_levels, discovered_site
-from crawlers.store.sites.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
-from crawlers.store.store_check import StoreCheck
+from crawlers.store.sites.site_opening import (
+    SiteList,
+    SiteRow,
+    correct_levels,
+    count_excluded,
+    count_sites,
+    discovered_site,
+    known_sites,
+    open_site_ids,
+)
+from crawlers.store.worker_rows import WorkerLock
 from crawlers.store.writing.page_rows import adopt_links, own_urls
 from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of, stored_link_prior
 from crawlers.store.writing.reserved_ids import ReservedIds
@@ -67,7 +73,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.program import CrawlOrigin
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Target
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
     from crawlers.store.sites.site_opening import StoredSelection
     from crawlers.store.writing.change_set import ChangeSet
 

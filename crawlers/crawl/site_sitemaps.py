@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.values import Lease
     from crawlers.pages.response import WebResponse
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
     from crawlers.urls.url_filter import UrlFilter
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,7 @@
-"""The specification of a crawl by its mission: sites, roots, scope, budget; and whether it has what the order needs."""
+"""The specification of a crawl by its mission: sites, roots, scope, budget, and how its responses are read.
+
+`check_order` says whether it has what the order needs.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.crawl.run import Run
 from crawlers.errors import ConfigError
-from crawlers.inputs.page_settings import response_reader
-from crawlers.inputs.setting_readers import needs_of
+from crawlers.inputs.setting_readers import needs_of, normalization
 from crawlers.mission import missions
+from crawlers.options.of_crawls import BROKEN_LINKS
+from crawlers.pages.response import ResponseReader
 from crawlers.ranking.page_orders import LEARNING
 from crawlers.urls.addresses import SiteAddresses
+from crawlers.urls.link_resolver import LinkResolver
 from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
@@ -20,9 +25,30 @@ if TYPE_CHECKING:
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Hint, SiteLimits
-    from crawlers.pages.response import ResponseReader
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
     from crawlers.urls.scope import Scope
+
+KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
+
+
+def response_reader(settings: SettingValues, addresses: SiteAddresses, scope: Scope | None) -> ResponseReader:
+    """Return the reader of the responses of a crawl of sites at *addresses*, within *scope*; raises `ConfigError`."""
+    return ResponseReader(
+        LinkResolver(normalization(settings), addresses=addresses, across_sites=scope is not None),
+        link_tags(settings),
+        frozenset(settings.getlist("HTML_TYPES")),
+        anchors=BROKEN_LINKS in settings.getlist("RESULT_TABLES"),
+        scope=scope,
+    )
+
+
+def link_tags(settings: SettingValues) -> frozenset[str]:
+    """Return the tags of `LINK_TAGS`; raises `ConfigError` for an unknown one."""
+    tags = frozenset(tag.strip().lower() for tag in settings.getlist("LINK_TAGS") if tag.strip())
+    if not tags or tags - KNOWN_TAGS:
+        unknown = ", ".join(sorted(tags - KNOWN_TAGS)) or "nothing"
+        raise ConfigError(f"LINK_TAGS names {unknown}; choose one of: {', '.join(sorted(KNOWN_TAGS))}")
+    return tags
 
 
 def open_run(session: Any) -> Run:

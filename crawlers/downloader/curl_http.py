@@ -33,8 +33,7 @@ from scrapy.utils.ssl import _get_tls_version_limits
 from twisted.internet.ssl import Certificate
 
 from crawlers.downloader.address_filter import MAX_LINE_BYTES, AddressFilter, addresses_of, target_of
-from crawlers.downloader.curl_loop import CurlLoop
-from crawlers.downloader.curl_transfer import Transfer
+from crawlers.downloader.curl_transfer import CurlLoop, Transfer
 from crawlers.downloader.download_errors import (
     BadResponseError,
     DownloadRefusedError,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.log import _get_handler
 
 from crawlers.extensions.crawl_owner import CRAWL_OPENED
-from crawlers.inputs.crawl_name import crawl_name
+from crawlers.inputs.setting_readers import crawl_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, repeat
-from crawlers.inputs.worker_place import worker_place
+from crawlers.inputs.program import worker_place
 
 if TYPE_CHECKING:
     from threading import Thread

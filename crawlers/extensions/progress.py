@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import repeat
-from crawlers.inputs.crawl_name import crawl_name
+from crawlers.inputs.setting_readers import crawl_name
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:

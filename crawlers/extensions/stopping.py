@@ -16,7 +16,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import owner_of, repeat
-from crawlers.inputs.worker_place import worker_place
+from crawlers.inputs.program import worker_place
 from crawlers.plurals import counted
 from crawlers.reasons import Reason
 

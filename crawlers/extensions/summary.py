@@ -18,8 +18,7 @@ from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extensions.json_log import prints_for_people
 from crawlers.files.csv_tables import clean
-from crawlers.inputs.program import program, suggested
-from crawlers.inputs.worker_place import worker_place
+from crawlers.inputs.program import program, suggested, worker_place
 from crawlers.options import SETTINGS
 from crawlers.spiders.base import SiteSpider
 from crawlers.store.database import Database

@@ -1,26 +1,37 @@
-"""Stores every response of a crawl in a WARC file, before it is processed."""
+"""Stores every response of a crawl in a WARC file, before it is processed.
+
+Requests and responses are appended, one gzip member per record, without losing earlier records. The records of a
+response are one write: a kill leaves all of them, or an incomplete end that the next run removes.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import http
+import importlib
+import importlib.util
+import io
+import logging
+import os
+import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 import scrapy
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawlers import __version__
-from crawlers.errors import CrawlersError
+from crawlers.errors import ConfigError, CrawlersError, StoreError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, owner_of
 from crawlers.files.atomic import check_setting_file
 from crawlers.files.names import of_worker
-from crawlers.files.warc_file import Exchange, FileInUse, WarcFile, check_warc
-from crawlers.inputs.crawl_name import crawl_name
+from crawlers.inputs.setting_readers import crawl_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     from scrapy import Request
@@ -29,6 +40,149 @@ if TYPE_CHECKING:
     from scrapy.http.headers import Headers
 
     from crawlers.crawl.running_crawl import Crawl
+
+logger = logging.getLogger(__name__)
+
+MEMBER = b"\x1f\x8b\x08"  # the first bytes of a gzip member
+RECORD = b"WARC/"  # the first bytes of its decompressed content
+LOOK_BYTES = 1 << 20  # of the end of the file that are read first; more are read if needed
+LOST = ("content-encoding", "transfer-encoding", "content-length")  # headers that do not hold for a decoded body
+
+
+class Exchange(NamedTuple):
+    """A request and its response."""
+
+    url: str
+    method: str
+    request_headers: Sequence[tuple[str, str]]
+    request_body: bytes
+    protocol: str  # HTTP/1.1
+    status: int
+    phrase: str
+    response_headers: Sequence[tuple[str, str]]
+    body: bytes  # decoded
+    truncated: str  # why the body is incomplete, in the standard's terms: length, disconnect; "" if it is complete
+    ip_address: str
+
+
+class FileInUse(ConfigError):
+    """Another process writes the file."""
+
+
+class WarcFile:
+    """A WARC file, open until `close`. Raises `ConfigError` if it can't be written, and `FileInUse`."""
+
+    def __init__(self, path: Path, about: Mapping[str, str]) -> None:
+        self._path = path
+        self._warc = importlib.import_module("warcio.warcwriter")  # an extra
+        self._headers = importlib.import_module("warcio.statusandheaders").StatusAndHeaders
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise ConfigError(f"WARC_FILE={path} can't be written ({error.strerror}); name another file") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise FileInUse(f"WARC_FILE={path} is in use by another crawl; name another file") from error
+        self._size = self._remove_incomplete_end()
+        self._about: Mapping[str, str] | None = about
+
+    def add(self, exchange: Exchange) -> None:
+        """Append the records of *exchange*. Raises `StoreError`."""
+        buffer = io.BytesIO()
+        writer = self._warc.WARCWriter(buffer, gzip=True)
+        if self._about is not None:
+            writer.write_record(writer.create_warcinfo_record(self._path.name, self._about))
+        answered = [(name, value) for name, value in exchange.response_headers if name.lower() not in LOST]
+        answered.append(("Content-Length", str(len(exchange.body))))
+        more = {"WARC-IP-Address": exchange.ip_address} if exchange.ip_address else {}
+        more |= {"WARC-Truncated": exchange.truncated} if exchange.truncated else {}
+        response = writer.create_warc_record(
+            exchange.url,
+            "response",
+            payload=io.BytesIO(exchange.body),
+            length=len(exchange.body),  # without it, warcio uses a temporary file
+            http_headers=self._headers(f"{exchange.status} {exchange.phrase}", answered, exchange.protocol),
+            warc_headers_dict=more,
+        )
+        parts = urlsplit(exchange.url)
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        line = f"{exchange.method} {path} {exchange.protocol}"
+        request = writer.create_warc_record(
+            exchange.url,
+            "request",
+            payload=io.BytesIO(exchange.request_body),
+            length=len(exchange.request_body),
+            http_headers=self._headers(line, [("Host", parts.netloc), *exchange.request_headers], is_http_request=True),
+        )
+        writer.write_request_response_pair(request, response)
+        self._append(memoryview(buffer.getvalue()))
+        self._about = None
+
+    def close(self) -> None:
+        """Close the file; remove it if it has no records."""
+        if not self._size:
+            self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def _append(self, records: memoryview) -> None:
+        done = 0
+        try:
+            while done < len(records):
+                done += os.pwrite(self._file, records[done:], self._size + done)
+        except OSError as error:
+            os.ftruncate(self._file, self._size)  # a partial record would hide all later ones
+            raise StoreError(
+                f"WARC_FILE={self._path} can't be written: {error.strerror}; free some space and resume the crawl"
+            ) from error
+        self._size += done
+
+    def _remove_incomplete_end(self) -> int:
+        """Remove an incomplete record, left by a kill, from the end; return the file's size. Raises `ConfigError`."""
+        size = os.fstat(self._file).st_size
+        look = LOOK_BYTES
+        while size:
+            tail = os.pread(self._file, look, max(0, size - look))
+            end = _end_of_last_record(tail)
+            if end is not None and end == len(tail):
+                return size
+            if end:
+                logger.warning("WARC_FILE=%s: removed %d bytes of an incomplete record", self._path, len(tail) - end)
+                size -= len(tail) - end
+                os.ftruncate(self._file, size)
+            elif look < size:
+                look *= 8
+            elif end is None:
+                raise ConfigError(f"WARC_FILE={self._path} exists and is not a compressed WARC file; name another file")
+            else:
+                size = 0
+                os.ftruncate(self._file, 0)
+        return size
+
+
+def check_warc(setting: str) -> None:
+    """Raise `ConfigError` that names *setting* if warcio is missing."""
+    if importlib.util.find_spec("warcio") is None:
+        raise ConfigError(f"{setting} needs warcio, which is not installed; run pip install warcio")
+
+
+def _end_of_last_record(tail: bytes) -> int | None:
+    """Return where the last complete record in *tail* ends; 0 if all are incomplete, None if there is no record."""
+    place, found = len(tail), None
+    while (place := tail.rfind(MEMBER, 0, place)) >= 0:
+        unpacked = zlib.decompressobj(wbits=31)
+        try:
+            began = unpacked.decompress(tail[place:])
+        except zlib.error:
+            continue  # the three bytes occur within a record by chance
+        if unpacked.eof and began.startswith(RECORD):
+            return len(tail) - len(unpacked.unused_data)
+        if RECORD.startswith(began[: len(RECORD)]):
+            found = 0
+    return found
+
 
 REBUILT = (
     "Records are not the bytes of the connection: bodies are decoded (no Content-Encoding, no Transfer-Encoding, "

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from crawlers.errors import FrontierError
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
-from crawlers.frontier.site_queue import MIN_QUEUE, PageQueue, SiteQueue
+from crawlers.frontier.site_queue import PageQueue, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
-from crawlers.frontier.site_start import NOTHING_STORED, read_starts
-from crawlers.frontier.values import NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry
+from crawlers.frontier.sql_store import NOTHING_STORED, read_starts
+from crawlers.frontier.values import MIN_QUEUE, NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry
 from crawlers.items import REVISIT, State
 from crawlers.reasons import Reason
 from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from crawlers.items import Hint, Page, Target
     from crawlers.ranking.page_orders import PageOrder
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
     from crawlers.store.writing.pulls import Pull
 
 MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond

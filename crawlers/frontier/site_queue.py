@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.frontier.politeness import HostGate
 from crawlers.frontier.url_cache import UrlCache
-from crawlers.frontier.values import ALL, NONE
+from crawlers.frontier.values import ALL, NONE, queue_limit
 from crawlers.items import State
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Counts, QueueEntry
     from crawlers.ranking.page_orders import Shares
     from crawlers.ranking.page_scores import PageScores
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
 
     MakeQueue = Callable[[int, int, tuple[float, int]], "PageQueue"]
 
@@ -187,14 +187,6 @@ class PageQueue:
 
 
 NOTHING_READY = (float("inf"), 0)
-MIN_QUEUE = 16  # even if several queues share a site's memory: smaller reads from the store would not pay off
-
-
-def queue_limit(head_urls: int, queues: int) -> int:
-    """Return the number of URLs of each of so many *queues* to keep in memory, of *head_urls* of their site."""
-    if queues <= 1:  # of most sites; this is called for each new URL
-        return head_urls
-    return min(head_urls, max(MIN_QUEUE, head_urls // queues))
 
 
 class SiteQueue:

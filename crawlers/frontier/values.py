@@ -213,3 +213,11 @@ class Decision:
 Counts = dict[State, int]
 ALL, NONE = (float("inf"), 0), (float("-inf"), 0)  # what of a queue is in memory: everything up to a (priority, page)
 PageVisit = tuple[int, str | None, float | None]  # number, reason and time of the last visit
+MIN_QUEUE = 16  # even if several queues share a site's memory: smaller reads from the store would not pay off
+
+
+def queue_limit(head_urls: int, queues: int) -> int:
+    """Return the number of URLs of each of so many *queues* to keep in memory, of *head_urls* of their site."""
+    if queues <= 1:  # of most sites; this is called for each new URL
+        return head_urls
+    return min(head_urls, max(MIN_QUEUE, head_urls // queues))

@@ -28,7 +28,7 @@ from crawlers.urls.domains import GROUPS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from crawlers.graphs.graph_map import GraphMap
+    from crawlers.graphs.looks import GraphMap
     from crawlers.graphs.model import Graph, Row
     from crawlers.items import Target
     from crawlers.store.database import Database

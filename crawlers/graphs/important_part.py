@@ -6,13 +6,18 @@ from heapq import nlargest, nsmallest
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.graphs.graph_map import (
+from crawlers.graphs.looks import (
     AROUND,
+    CLASS,
     CLASS_COLOURS,
+    COMMUNITY,
     COMMUNITY_COLOURS,
     CRAWLED,
     CRAWLED_COLOUR,
     DEEPER,
+    HOST,
+    IN_DEGREE,
+    LEVEL,
     LEVEL_COLOURS,
     OF_CLASS,
     OF_HOST,
@@ -20,13 +25,14 @@ from crawlers.graphs.graph_map import (
     OTHER,
     OTHER_HOSTS,
     OTHER_SITE,
+    SET,
     SMALLER,
     GraphMap,
     MapNode,
     Meaning,
+    laid_out,
     short_name,
 )
-from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, laid_out
 from crawlers.graphs.model import MemoryGraph
 
 if TYPE_CHECKING:

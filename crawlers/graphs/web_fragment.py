@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import text
 
 from crawlers.files.csv_tables import write_table
-from crawlers.graphs.graph_map import CLASS_STARTS
+from crawlers.graphs.looks import CLASS_STARTS
 from crawlers.graphs.model import Column
 from crawlers.items import State
 from crawlers.store.reading.queries import addresses_of, has_crossings

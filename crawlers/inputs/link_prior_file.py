@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import quoted, read_text
-from crawlers.ranking.link_features import STEM_CHARS, TEXTS, is_word
-from crawlers.ranking.link_prior import KINDS, MAX_ETA, OF_LINKS, shipped_weights
+from crawlers.ranking.link_features import KINDS, MAX_ETA, OF_LINKS, STEM_CHARS, TEXTS, is_word, shipped_weights
 
 if TYPE_CHECKING:
     from crawlers.inputs.setting_readers import SettingValues
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
 
 LINK_PRIOR = "LINK_PRIOR"
 WORDS = SHIPPED, NO_WEIGHTS = "shipped", "none"  # anything else is a file

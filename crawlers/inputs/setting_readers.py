@@ -1,4 +1,4 @@
-"""Makes of settings what the program works with: normal forms and selections of URLs, rules and orders, the browser.
+"""Makes of settings what the program works with: normal forms, selections of URLs, rules, orders, names, the browser.
 
 Code without Scrapy reads settings by the interface `SettingValues`, which Scrapy's settings implement.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.items import SiteLimits
     from crawlers.mission import Mission, OwnOrder
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
     from crawlers.ranking.page_orders import PageOrder
     from crawlers.urls.url_expressions import UrlSelection
 
@@ -231,3 +231,31 @@ def browser_path(settings: SettingValues) -> str:
             "RENDER=playwright needs Chromium, which is not on PATH; install it, or give its path with RENDER_BROWSER"
         )
     return str(Path(found).absolute())
+
+
+class Named(Protocol):
+    """A spider."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def crawl_name(settings: SettingValues | Mapping[str, Any], spider: Named | None) -> str:
+    """Return the name of *spider*'s crawl; Scrapy creates the spider before extensions and pipelines.
+
+    >>> from collections import namedtuple
+    >>> spider = namedtuple("Spider", "name")("news")
+    >>> crawl_name({"CRAWL": ""}, spider), crawl_name({"CRAWL": "press"}, spider)
+    ('news', 'press')
+    """
+    assert spider is not None
+    return settings.get("CRAWL") or spider.name
+
+
+def named_by(option: str | None, settings: SettingValues | Mapping[str, Any]) -> str | None:
+    """Return the name of the crawl that a command reads; None = the latest one.
+
+    >>> named_by("press", {"CRAWL": "news"}), named_by(None, {"CRAWL": "news"}), named_by(None, {"CRAWL": ""})
+    ('press', 'news', None)
+    """
+    return option or settings.get("CRAWL") or None

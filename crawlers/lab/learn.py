@@ -22,13 +22,22 @@ from sqlalchemy import select
 
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import replacing
-from crawlers.inputs.crawl_name import named_by
+from crawlers.inputs.setting_readers import named_by
 from crawlers.items import LinkPlace
 from crawlers.lab.options import check
 from crawlers.options.kinds import JSON
 from crawlers.plurals import counted
-from crawlers.ranking.link_features import NONE, SHARED, TEXTS, feature_id, is_word, link_features, words
-from crawlers.ranking.link_prior import KINDS, MAX_ETA
+from crawlers.ranking.link_features import (
+    KINDS,
+    MAX_ETA,
+    NONE,
+    SHARED,
+    TEXTS,
+    feature_id,
+    is_word,
+    link_features,
+    words,
+)
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.store.database import Database
@@ -130,7 +139,7 @@ def largest(weights: Mapping[Name, float], most: int = LARGEST) -> dict[Name, fl
 
 
 def by_kind(weights: Iterable[tuple[Name, float]]) -> dict[str, dict[str | int, float]]:
-    """Return *weights* by kind and text, as `link_prior.prior_of` takes them.
+    """Return *weights* by kind and text, as `link_features.prior_of` takes them.
 
     >>> by_kind([(("url", "news"), 0.5)])
     {'url': {'news': 0.5}}

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from crawlers.bandits.site_rules import RULES
-from crawlers.cli.project_command import whole_number
-from crawlers.cli.setting_checks import check_settings
+from crawlers.cli.project_command import check_settings, whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file
 from crawlers.options.kinds import CSV_TABLE, PICTURE

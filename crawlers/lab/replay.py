@@ -16,12 +16,11 @@ from sqlalchemy import func, select
 from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.bandits.site_rules import RULES
 from crawlers.bandits.turns import Sequential
-from crawlers.cli.setting_checks import check_link_prior
+from crawlers.cli.project_command import check_link_prior
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
-from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_prior_file import chosen_link_prior
-from crawlers.inputs.setting_readers import registry_entry, rule_options
+from crawlers.inputs.setting_readers import named_by, registry_entry, rule_options
 from crawlers.items import ExternalLink, State
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check, page_budget, rule_names
@@ -29,7 +28,7 @@ from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, che
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayPage, ReplaySite
 from crawlers.lab.simulation.order_replay import replay as replay_order
 from crawlers.plurals import counted
-from crawlers.ranking.link_prior import prior_of
+from crawlers.ranking.link_features import prior_of
 from crawlers.ranking.link_values import LinkValues
 from crawlers.store.database import Database
 from crawlers.store.reading.crawl_settings import settings_of
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
     from crawlers.bandits.reward_kinds import RewardKind
     from crawlers.bandits.site_rules import SiteRule
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table

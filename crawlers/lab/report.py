@@ -14,7 +14,7 @@ from crawlers.cli.project_command import whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.files.text_file import shortened_list
-from crawlers.inputs.crawl_name import named_by
+from crawlers.inputs.setting_readers import named_by
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check
 from crawlers.plurals import counted, plural

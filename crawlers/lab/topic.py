@@ -1,30 +1,271 @@
-"""`scrapy lab topic`: compares topic crawls, as they ran or replayed with other strategies."""
+"""`scrapy lab topic`: compares topic crawls, as they ran or replayed with other strategies.
+
+The runs use the stored web of a topic crawl: the terms of its pages, and the texts and targets of their links.
+"""
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from sqlalchemy import select
 
 from crawlers.cli.project_command import whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
-from crawlers.inputs.crawl_name import named_by
+from crawlers.inputs.setting_readers import named_by
+from crawlers.items import LinkPlace, State
 from crawlers.lab import yield_chart
-from crawlers.lab.options import check, chosen_names
+from crawlers.lab.options import check, chosen_names, label_of
 from crawlers.lab.simulation.experiment import checkpoints
-from crawlers.lab.simulation.topic_comparison import Curves, compare
-from crawlers.lab.topic_runs import as_they_ran, replayed
-from crawlers.missions.topic.vectors import STRATEGIES
+from crawlers.lab.simulation.topic_replay import Curves, FetchOutcome, compare, replay
+from crawlers.missions.topic.topic_file import language_of, read_pages, read_topic, terms_of
+from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
+from crawlers.missions.topic.topic_tables import relevance, topic_page
+from crawlers.missions.topic.vectors import STRATEGIES, DocumentFrequencies, Terms, Topic, topic_of
+from crawlers.plurals import counted
+from crawlers.ranking.link_features import link_features
 from crawlers.store.database import Database
+from crawlers.store.reading.queries import crawl_named
+from crawlers.store.reading.redirect_chains import final_target, redirects_of
+from crawlers.store.schema.tables import link, link_context, link_text, page, site
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from scrapy.settings import BaseSettings
+    from sqlalchemy import Connection
 
-    from crawlers.lab.simulation.topic_comparison import Comparison
-    from crawlers.lab.topic_runs import Runs
+    from crawlers.lab.simulation.topic_replay import Comparison
+    from crawlers.ranking.link_values import Features
+    from crawlers.store.reading.queries import NamedCrawl
+
+CACHED_TEXTS = 50_000  # link texts whose value is cached: those of menus are on every page
+
+
+class StoredLink(NamedTuple):
+    """The links from one page to another."""
+
+    url: str
+    texts: Collection[tuple[str, str]]  # of each link: its anchor text, and the anchor with the surrounding text
+
+
+class StoredWeb:
+    """The pages that a crawl discovered, as a `topic_replay.Web`."""
+
+    def __init__(self, connection: Connection, crawl_id: int, topic: Topic, terms: Terms) -> None:
+        self._connection = connection
+        self._topic = topic
+        self._worth = lru_cache(CACHED_TEXTS)(lambda text: topic.anchor_relevance(terms(text)))
+        self._seen = DocumentFrequencies()
+        self._texts: tuple[int, Mapping[int, StoredLink]] = (0, {})  # of the links of one page
+        self.roots: list[int] = []  # with which the crawl began
+        #: Site, state and redirect target by page.
+        self.pages: dict[int, tuple[int, State, int | None]] = {}
+        statement = (
+            select(page.c.id, page.c.site_id, page.c.state, page.c.moved_to, page.c.level, page.c.found_on)
+            .join(site, site.c.id == page.c.site_id)
+            .join(relevance, relevance.c.page_id == page.c.id)  # pages that were rejected when discovered have none
+            .where(site.c.crawl_id == crawl_id)
+            .order_by(page.c.id)
+        )
+        for number, site_id, state, moved_to, level, found_on in connection.execute(statement):
+            self.pages[number] = site_id, State(state), moved_to
+            if level == 0 and found_on is None:
+                self.roots.append(number)
+
+    def begin(self) -> None:
+        """Forget the pages whose similarity was asked for: another replay begins."""
+        self._seen = DocumentFrequencies()
+
+    def site(self, number: int) -> int | None:
+        """Return the site of a page; None if it is not in the web."""
+        known = self.pages.get(number)
+        return None if known is None else known[0]
+
+    def outcome(self, number: int) -> FetchOutcome | None:
+        """Return the stored result of fetching a page; None if the crawl never fetched it."""
+        _, state, moved_to = self.pages[number]
+        if state is State.WAITING:
+            return None
+        return FetchOutcome(state is State.DONE, state is not State.REJECTED, moved_to)
+
+    def links(self, number: int) -> Mapping[int, float]:
+        """Return the targets of a page, each with the value of the best text of the links; their order breaks ties."""
+        return {
+            target: max((self._worth(context) for _, context in found.texts), default=0.0)
+            for target, found in links_of(self._connection, number).items()
+        }
+
+    def similarity(self, number: int) -> float:
+        """Return the similarity of a page to the topic, by the pages asked for so far."""
+        terms = select(topic_page.c.terms).where(topic_page.c.page_id == number)
+        counts = json.loads(self._connection.execute(terms).scalar_one())
+        self._seen.add(counts)
+        return self._topic.tf_idf_similarity(counts, self._seen)
+
+    def features(self, number: int, target: int, level: int) -> Features:
+        """Return the features of the links from a page to *target*, which they show to be on *level*."""
+        if self._texts[0] != number:
+            self._texts = number, links_of(self._connection, number)
+        found = self._texts[1][target]
+        # The same link as in a crawl, see `PageAnalyzer`.
+        _, anchor = max(((self._worth(context), anchor) for anchor, context in found.texts), default=(0.0, ""))
+        place = LinkPlace("", "", anchor)
+        return np.array(link_features(site_of(found.url), found.url, level, number, place), np.uint32)
+
+
+def links_of(connection: Connection, number: int) -> dict[int, StoredLink]:
+    """Return the links of a page by target, in the order in which the targets were discovered."""
+    statement = (
+        select(link.c.target_id, page.c.url, link_context.c.anchor, link_context.c.context)
+        .join(page, page.c.id == link.c.target_id)
+        .outerjoin(
+            link_text,
+            (link_text.c.source_id == link.c.source_id) & (link_text.c.target_id == link.c.target_id),
+        )
+        .outerjoin(link_context, link_context.c.id == link_text.c.context_id)
+        .where(link.c.source_id == number)
+        .order_by(link.c.target_id)
+    )
+    found: dict[int, tuple[str, set[tuple[str, str]]]] = {}
+    for target, url, anchor, context in connection.execute(statement):
+        texts = found.setdefault(target, (url, set()))[1]
+        if context is not None:
+            texts.add((anchor, context))
+    return {target: StoredLink(url, texts) for target, (url, texts) in found.items()}
+
+
+def links_between(database: Database, crawl_id: int) -> Iterator[tuple[int, int]]:
+    """Yield the links of a crawl as (source, target); redirects are followed to their final targets."""
+    target = page.alias()
+    of_crawl = site.c.crawl_id == crawl_id
+    statement = (
+        select(link.c.source_id, link.c.target_id)
+        .join(page, page.c.id == link.c.source_id)
+        .join(site, site.c.id == page.c.site_id)
+        .join(target, target.c.id == link.c.target_id)
+        .where(of_crawl, target.c.state.in_((int(State.DONE), int(State.MOVED))))
+        .order_by(link.c.source_id, link.c.target_id)
+    )
+    with database.read() as connection:
+        moved = redirects_of(connection, crawl_id)
+        for source, to in connection.execution_options(yield_per=10_000).execute(statement):
+            if (end := final_target(to, moved)) is not None:
+                yield source, end
+
+
+class Runs(NamedTuple):
+    """The compared runs. Pages are identified by numbers."""
+
+    title: str
+    topic: Topic
+    read: dict[str, list[int]]  # by the name of the run, in order
+    documents: Callable[[], Iterator[tuple[int, Mapping[str, int]]]]  # terms of pages
+    links: Iterable[tuple[int, int]]
+    unknown: dict[str, int]  # by name: pages that a replay skipped
+    wanted: int  # pages that each run should have read
+
+
+def as_they_ran(database: Database, names: Sequence[str]) -> Runs:
+    """Return the runs of the crawls called *names*; pages with the same URL are the same. Raises `ConfigError`."""
+    crawls = list(dict.fromkeys(crawl_named(database, name) for name in names))
+    vectors = {crawl.id: _terms(database, crawl) for crawl in crawls}
+    first = crawls[0]
+    for crawl in crawls[1:]:
+        if vectors[crawl.id] != vectors[first.id]:
+            raise ConfigError(
+                f"--crawls: {first.name} and {crawl.name} have different topics ({_words(vectors[first.id])}; "
+                f"{_words(vectors[crawl.id])}); compare crawls of one topic, or replay one with --topic"
+            )
+    numbers: dict[str, int] = {}  # of the first page with a URL
+    same: dict[int, int] = {}  # by page: the first page with its URL
+    read: dict[str, list[int]] = {}
+    for crawl in crawls:
+        pages = read[label_of(crawl, crawls)] = []
+        for one in read_pages(database, crawl.id):
+            same[one.id] = numbers.setdefault(one.url, one.id)
+            pages.append(same[one.id])
+        if not pages:
+            raise _empty(crawl)
+
+    def documents() -> Iterator[tuple[int, Mapping[str, int]]]:
+        for crawl in crawls:
+            yield from ((page.id, page.terms) for page in read_pages(database, crawl.id) if same[page.id] == page.id)
+
+    links = (
+        (same[source], same[target])
+        for crawl in crawls
+        for source, target in links_between(database, crawl.id)
+        if source in same and target in same
+    )
+    title = f"crawls {', '.join(read)} as they ran"
+    return Runs(title, Topic(vectors[first.id]), read, documents, links, {}, 0)
+
+
+def replayed(
+    database: Database,
+    name: str | None,
+    topic_file: str | None,
+    strategies: Sequence[str],
+    most: int,
+) -> Runs:
+    """Return replays of *strategies* on the web of the crawl called *name*, *most* pages each.
+
+    The topic is that of the crawl, or the keywords of *topic_file*.
+    Raises `ConfigError`.
+    """
+    crawl = crawl_named(database, name)
+    topic = Topic(_terms(database, crawl))
+    terms = Terms(language_of(database, crawl.id))
+    if topic_file is not None:
+        spec = read_topic(topic_file)
+        if spec.examples:
+            raise ConfigError(f"--topic {topic_file}: a replay does not read examples; describe the topic by keywords")
+        topic, terms = topic_of(spec.keywords, ()), Terms(spec.language)
+    read: dict[str, list[int]] = {}
+    unknown: dict[str, int] = {}
+
+    with database.read() as connection:
+        web = StoredWeb(connection, crawl.id, topic, terms)
+        for strategy in strategies:
+            web.begin()
+            run = replay(web, LinkRelevance(TopicScores(STRATEGIES[strategy])), most)
+            if not run.read:
+                raise _empty(crawl)
+            read[strategy], unknown[strategy] = run
+    return Runs(
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {counted(len(web.pages), 'URL')}, replayed",
+        topic,
+        read,
+        lambda: ((page.id, page.terms) for page in read_pages(database, crawl.id)),
+        links_between(database, crawl.id),
+        unknown,
+        most,
+    )
+
+
+def _terms(database: Database, crawl: NamedCrawl) -> dict[str, float]:
+    terms = terms_of(database, crawl.id)
+    if terms is None:
+        raise ConfigError(
+            f"CRAWL={crawl.name} has no topic; name a crawl of scrapy crawl topic with --crawl or --crawls"
+        )
+    return terms
+
+
+def _words(terms: Mapping[str, float]) -> str:
+    return " ".join(list(terms)[:5])
+
+
+def _empty(crawl: NamedCrawl) -> ConfigError:
+    return ConfigError(f"CRAWL={crawl.name} has not read a page yet; crawl first, or name another")
+
 
 HELP = "compares topic crawls as they ran, or replays other strategies on the web of one."
 COLUMNS = 6  # of the table

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from crawlers.options import of_crawls, of_outputs
+from crawlers.options import of_crawls
 from crawlers.options.kinds import Reach
 
 if TYPE_CHECKING:
@@ -44,5 +44,5 @@ for group in of_crawls.GROUPS:
 for found in iter_modules(import_module("crawlers.missions").__path__, "crawlers.missions."):
     if find_spec(f"{found.name}.options") is not None:
         declare(import_module(f"{found.name}.options").SETTINGS)
-for group in of_outputs.GROUPS:
+for group in of_crawls.GROUPS_AFTER_MISSIONS:
     declare(group)

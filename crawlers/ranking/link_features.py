@@ -1,22 +1,32 @@
-"""The features of a link, from which `LinkValues` learns what the page behind it is worth.
+"""The features of a link, from which `LinkValues` learns what the page behind it is worth, and the weights at first.
 
 A link is described by texts: where it stands, its words and those of its URL. Each text is a feature, of its site only
 or of all sites, and each feature a number in a table of fixed size: memory is bounded, however many sites there are.
+
+The link prior has the weights with which `LinkValues` begins: words, levels and lengths of anchors that paid elsewhere.
+Those that come with the project are from documentation of software, such as manuals and release notes, in English
+(`link_prior.json`, made by `bench.harvest.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs
+them; `scrapy lab learn` makes others. `shipped_weights` reads those of any model that comes with the project.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from importlib.resources import files  # also works if the package is not a folder (zip)
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 import xxhash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from crawlers.items import LinkPlace
+
+    LinkPrior: TypeAlias = Mapping[str, Mapping[str, float]]  # by kind and text of a feature
 
 TABLE_SIZE = 1 << 22  # with 2**18, crawls of twelve sites find as much: room for thousands of sites
 NONE = 0  # the id of a feature that a link does not have
@@ -177,3 +187,30 @@ def _url_words(segments: list[str], query: str) -> list[str]:
 
 def _padded(found: list[str]) -> list[str]:
     return found + [""] * (_WORDS - len(found))
+
+
+MAX_ETA = 8.0  # of weights, and of predictions: 3,000 new links
+# Those that have a meaning on other sites.
+KINDS = tuple(dict.fromkeys(kind for _, kind in SHARED))
+
+
+def prior_of(weights: LinkPrior) -> dict[int, float]:
+    """Return *weights*, by kind and text of features that mean the same on all sites, by id.
+
+    >>> len(prior_of({"anchor": {"changelog": 1.7, "news": 0.8}}))
+    2
+    """
+    return {feature_id(kind, "", text): weight for kind, texts in weights.items() for text, weight in texts.items()}
+
+
+OF_LINKS = "ranking/link_prior.json"  # with which ORDER=learnt begins
+
+
+@cache
+def shipped_weights(name: str) -> Any:
+    """Return the weights by feature in one of these files, always the same object.
+
+    >>> shipped_weights(OF_LINKS)["anchor"]["about"] > 0.0
+    True
+    """
+    return json.loads(files("crawlers").joinpath(name).read_text("utf-8"))

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from crawlers.ranking.link_features import FEATURES, NONE, OPTIMISTIC, TABLE_SIZE, WIDTH
-from crawlers.ranking.link_prior import MAX_ETA
+from crawlers.ranking.link_features import FEATURES, MAX_ETA, NONE, OPTIMISTIC, TABLE_SIZE, WIDTH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

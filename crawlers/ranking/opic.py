@@ -2,7 +2,8 @@
 
 A virtual page gets a share of every payment, and everything that a page without links pays, and distributes it equally
 to all pages. That takes O(1): the total that it gave to each page of a queue is one number, the *offset* of the queue,
-and only the *key* of each page is stored, which is its cash minus the offset.
+and only the *key* of each page is stored, which is its cash minus the offset. Pages that are aliases, other URLs of the
+same page, have a representative.
 
 The pages of a crawl can be divided among several workers, each with an `OPIC` of its own for its part of the pages. The
 virtual page is common to all of them: see `apply_totals`.
@@ -23,7 +24,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import xxhash
 
 from crawlers.items import GONE
-from crawlers.ranking.aliases import Aliases
 from crawlers.ranking.page_scores import PageScores
 from crawlers.ranking.page_values import PageValues
 
@@ -32,6 +32,40 @@ if TYPE_CHECKING:
 
     from crawlers.items import Part
     from crawlers.ranking.page_scores import Policy
+
+
+class Aliases:
+    """Chains of pages, each an alias of the next; a page moves once, and chains never form a cycle.
+
+    Paths are compressed as they are followed, so a look-up is O(1) amortised. A dict, not `PageValues`, because only a
+    few pages in a hundred have moved.
+    """
+
+    __slots__ = ("_next",)
+
+    def __init__(self) -> None:
+        self._next: dict[int, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._next)
+
+    def add(self, page: int, target: int) -> None:
+        """Make *page* an alias of *target*; ignored if it is an alias already, or would become one of itself."""
+        if page not in self._next and self.representative(target) != page:
+            self._next[page] = target
+
+    def get(self, page: int) -> int:
+        """Return the page of which *page* is an alias, or a later one of that chain; 0 if there is none."""
+        return self._next.get(page, 0)
+
+    def representative(self, page: int) -> int:
+        """Return the last page of the chain that begins with *page*: *page* itself if it is not an alias."""
+        last = page
+        while last in self._next:
+            last = self._next[last]
+        while page != last:
+            self._next[page], page = last, self._next[page]
+        return last
 
 
 _UNKNOWN = -2  # the queue of undiscovered pages

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
     from crawlers.ranking.link_values import Rows
     from crawlers.ranking.page_scores import PageScores, Policy
 
@@ -121,7 +121,7 @@ def _opic(policy: Policy, *, has_window: bool = True) -> Callable[[OrderOptions]
 
 
 def _learnt(options: OrderOptions) -> PageOrder:
-    from crawlers.ranking.link_prior import prior_of
+    from crawlers.ranking.link_features import prior_of
     from crawlers.ranking.link_values import LinkValues
 
     return PageOrder(link_values=LinkValues(prior_of(options.link_prior)))

@@ -17,7 +17,7 @@ from crawlers.reasons import Reason, end_of, sentence
 from crawlers.store.reading.crawl_results import crawl_results, cut_parts
 from crawlers.store.reading.queries import crawl_named
 from crawlers.store.reading.url_counts import guesses_of
-from crawlers.store.sites.site_rows import count_excluded
+from crawlers.store.sites.site_opening import count_excluded
 from crawlers.store.worker_rows import PAUSE
 
 if TYPE_CHECKING:

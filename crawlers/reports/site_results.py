@@ -18,7 +18,7 @@ from crawlers.graphs.export import write_site_graph
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
 from crawlers.mission import mission_named
-from crawlers.options.of_outputs import BROKEN_LINKS
+from crawlers.options.of_crawls import BROKEN_LINKS
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, sentence
 from crawlers.store.reading.importance import totals_of

@@ -21,16 +21,15 @@ from starlette.routing import Route
 
 from crawlers.files.atomic import check_parquet
 from crawlers.files.csv_tables import clean
-from crawlers.reports.catalogue.file_formats import FORMATS, PARQUET
-from crawlers.web.panel import known, panel_of
-from crawlers.web.templating import template
+from crawlers.reports.catalogue.renderers import FORMATS, PARQUET
+from crawlers.web.panel import known, panel_of, template
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 
     from starlette.requests import Request
 
-    from crawlers.graphs.graph_map import GraphMap
+    from crawlers.graphs.looks import GraphMap
     from crawlers.reports.catalogue.report import Cells, Column
     from crawlers.store.reading.queries import NamedCrawl
 

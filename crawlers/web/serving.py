@@ -24,8 +24,7 @@ from crawlers.mission import parts_of_all
 from crawlers.web import pages
 from crawlers.web.cached_results import CachedResults
 from crawlers.web.guard import Access, Guard
-from crawlers.web.panel import Panel
-from crawlers.web.templating import compile_templates, error_page
+from crawlers.web.panel import Panel, compile_templates, error_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

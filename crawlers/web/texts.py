@@ -14,7 +14,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from crawlers.graphs.graph_map import MEANINGS
+from crawlers.graphs.looks import MEANINGS
 from crawlers.mission import missions, parts_of_all
 from crawlers.options import OFFERED
 from crawlers.reasons import Reason
@@ -28,7 +28,7 @@ from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.store.worker_rows import ACTIVE, LEFT, LOST, Wait
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
-from crawlers.web.templating import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
+from crawlers.web.panel import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
 from crawlers.workers.worker_table import SITES, WORKERS
 
 if TYPE_CHECKING:

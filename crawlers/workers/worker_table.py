@@ -18,13 +18,13 @@ from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.reports.histories.history import Count, Said, said, sentence
 from crawlers.reports.live_display import ASKED
-from crawlers.store.locks import LONE_DEADLINES, free_locks
 from crawlers.store.reading.crawls import FINISHED, RUNNING
 from crawlers.store.schema.tables import crawl, page, site, worker
-from crawlers.store.sites.site_rows import NO_ROBOTS
+from crawlers.store.sites.site_opening import NO_ROBOTS
 from crawlers.store.worker_rows import (
     ACTIVE,
     LEFT,
+    LONE_DEADLINES,
     LOST,
     PAUSE,
     STOP,
@@ -33,6 +33,7 @@ from crawlers.store.worker_rows import (
     ask,
     budget_of,
     finisher,
+    free_locks,
     read_status,
     server_time,
 )

@@ -13,7 +13,7 @@ from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
 from crawlers.plurals import plural
 from crawlers.reasons import sentence
-from crawlers.reports.crawl_overview import progress
+from crawlers.reports.live_display import progress
 from crawlers.store.reading.queries import crawl_named, sites_of
 from crawlers.store.reading.url_counts import kind_of
 from crawlers.store.schema.tables import page, site

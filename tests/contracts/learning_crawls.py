@@ -14,7 +14,7 @@ from crawlers.missions.topic.topic_orders import by_relevance
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.link_values import LinkValues, features_of
 from crawlers.ranking.page_orders import PageOrder
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.pulls import pulls_of
 from crawlers.urls.resolution import site_of
 from tests.contracts.random_crawl import RandomCrawl

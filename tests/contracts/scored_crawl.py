@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from crawlers.bandits.index_rule import Best
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import GONE, Page, State
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.pulls import Pull
 from tests.contracts.random_crawl import RandomCrawl
 from tests.contracts.site import target_on

@@ -2,7 +2,7 @@
 
 from crawlers.frontier.values import NO_FACTS, Candidate, Decision, Reward
 from crawlers.items import Page, State
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.urls.resolution import resolve
 
 NOW = 1000.0

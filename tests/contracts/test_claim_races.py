@@ -17,13 +17,11 @@ from crawlers.errors import ClaimsLost, ConfigError, CrawlEnded
 from crawlers.items import State
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
-from crawlers.store.locks import WorkerLock
 from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import SiteRelease, crawl, page, site, worker
-from crawlers.store.sites.site_opening import SiteList
-from crawlers.store.sites.site_rows import SiteRow
-from crawlers.store.worker_rows import Round
+from crawlers.store.sites.site_opening import SiteList, SiteRow
+from crawlers.store.worker_rows import Round, WorkerLock
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.workers import exchange

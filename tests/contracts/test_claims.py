@@ -25,14 +25,12 @@ from crawlers.frontier.politeness import HostGate
 from crawlers.items import State
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
-from crawlers.store.locks import WorkerLock, free_locks
 from crawlers.store.reading import crawls
 from crawlers.store.reading.crawls import FINISHED, INTERRUPTED, RUNNING
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import PullRow, SiteRelease, crawl, page, pull, site, worker
-from crawlers.store.sites.site_opening import SiteList
-from crawlers.store.sites.site_rows import SiteRow, site_rows
-from crawlers.store.worker_rows import ACTIVE
+from crawlers.store.sites.site_opening import SiteList, SiteRow, site_rows
+from crawlers.store.worker_rows import ACTIVE, WorkerLock, free_locks
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.workers import exchange

@@ -14,7 +14,7 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.missions.news.plan.news_scores import FIT, FRESH, QueueSlot
 from crawlers.store.schema.tables import SiteRelease
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.pulls import Pull
 from tests.contracts.random_crawl import WebCrawl
 from tests.contracts.site import NOW, Site

@@ -3,7 +3,7 @@
 import random
 
 from crawlers.bandits.arms import Patience
-from crawlers.bandits.beebot import BatchGreedy
+from crawlers.bandits.index_rule import BatchGreedy
 from crawlers.items import State
 from crawlers.store.worker_rows import Wait
 from tests.contracts.site import NOW, Site, acknowledge

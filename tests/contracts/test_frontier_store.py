@@ -5,7 +5,7 @@ import pytest
 from crawlers.bandits.index_rule import Best
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.urls.resolution import resolve
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import counts_of

@@ -7,8 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlers.bandits.arms import Patience
-from crawlers.bandits.beebot import BatchGreedy
-from crawlers.bandits.index_rule import Best
+from crawlers.bandits.index_rule import BatchGreedy, Best
 from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.frontier.values import Lease
 from crawlers.items import State

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from tests.contracts.random_crawl import WebCrawl
 from tests.contracts.webs import (
     BANNED,

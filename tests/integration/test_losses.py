@@ -10,7 +10,7 @@ import signal
 
 import pytest
 
-from crawlers.inputs.worker_place import CRAWL
+from crawlers.inputs.program import CRAWL
 from tests.support.processes import until
 from tests.support.running import add_on, differences
 from tests.support.services import ADMIN, running_postgresql

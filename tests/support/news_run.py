@@ -28,8 +28,8 @@ from crawlers.missions.news.urls.rule_learner import HAND, UrlRule
 from crawlers.missions.news.urls.stored_rules import replace_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
-from crawlers.ranking.link_prior import shipped_weights
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.ranking.link_features import shipped_weights
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.writer import Writer
 from crawlers.urls.resolution import resolve
 from crawlers.urls.scope import Scope

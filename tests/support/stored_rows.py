@@ -6,8 +6,7 @@ from crawlers.items import State
 from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import EndedPage, NewPage, page
-from crawlers.store.sites.site_opening import SiteList, open_sites
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteList, SiteRow, open_sites
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.reserved_ids import reserve

@@ -8,7 +8,7 @@ from crawlers.items import State
 from crawlers.missions.topic.topic_file import topic_terms
 from crawlers.missions.topic.topic_tables import topic_page
 from crawlers.store.schema.tables import link, page
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from tests.support.stored_rows import begin, execute, new_page, write_rows
 
 NAMES = ("http://a.test", "http://b.test")

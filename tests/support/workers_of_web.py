@@ -20,11 +20,11 @@ from crawlers.store.database import Database
 from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.tables import importance, link, page, site
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 from crawlers.workers.exchange import hand_out, links_to
-from crawlers.workers.links import SentLinks, incoming, receive
+from crawlers.workers.shared import SentLinks, incoming, receive
 from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites, begin, committed, execute
 

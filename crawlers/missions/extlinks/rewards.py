@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Lease
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import SiteLimits
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
 
 URLS_PER_KEY = 12  # known URLs in memory for each external URL there that was rewarded
 

@@ -34,7 +34,7 @@ from crawlers.missions.news.urls.requeue import Requeue
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, MANUAL_RULES, NO_RULES, UrlClassifier
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
 from crawlers.pages.pool import ExtractionPool
-from crawlers.ranking.link_prior import shipped_weights
+from crawlers.ranking.link_features import shipped_weights
 from crawlers.store.database import Database
 from crawlers.urls.resolution import resolve
 from crawlers.urls.scope import Scope

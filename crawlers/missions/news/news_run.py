@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from crawlers.missions.news.urls.requeue import PageBatch
     from crawlers.pages.response import WebResponse
     from crawlers.store.reader_threads import InThread
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
     from crawlers.urls.scope import Scope
 
 logger = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlers.missions.news.urls.requeue import Requeue
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
     from crawlers.store.database import Database
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
     from crawlers.store.writing.writer import Writer
 
 

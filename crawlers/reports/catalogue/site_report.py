@@ -28,7 +28,7 @@ from crawlers.store.reading.url_counts import (
 )
 from crawlers.store.schema.tables import crawl, page, pull, seed, site
 from crawlers.store.sites.seeds import external_urls_of
-from crawlers.store.sites.site_rows import PROBLEM, site_problem
+from crawlers.store.sites.site_opening import PROBLEM, site_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -33,7 +33,7 @@ from crawlers.reports.histories.history import (
 from crawlers.sites.robots_rules import deciding_line
 from crawlers.store.reading.crawls import FINISHED, RUNNING
 from crawlers.store.schema.tables import crawl, page, pull, site
-from crawlers.store.sites.site_rows import WHY_UNAVAILABLE
+from crawlers.store.sites.site_opening import WHY_UNAVAILABLE
 from crawlers.store.worker_rows import PAUSE, STOP, budget_of
 from crawlers.store.writing.pulls import ROWS_AT_ONCE
 

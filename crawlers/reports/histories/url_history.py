@@ -44,8 +44,7 @@ from crawlers.store.schema.tables import SCORE_ROWS, external_url, link_features
 from crawlers.store.schema.tables import crawl as crawled
 from crawlers.store.sites.site_removal import deleted_links
 from crawlers.urls.keys import url_key
-from crawlers.urls.normal_form_steps import form_steps
-from crawlers.urls.resolution import resolve
+from crawlers.urls.resolution import form_steps, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ from crawlers.items import State
 from crawlers.reasons import TRAPS, Reason, brief
 from crawlers.store.reading.url_counts import ENDED, URL_KIND, UrlKind, has_reason, is_vain_guess, total, url_counts
 from crawlers.store.schema.tables import crawl, external_link, external_url, link, page, seed, site, worker
-from crawlers.store.sites.site_rows import PROBLEM, WHY_UNAVAILABLE, site_problem
+from crawlers.store.sites.site_opening import PROBLEM, WHY_UNAVAILABLE, site_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,13 +21,12 @@ from crawlers.items import REVISIT, State
 from crawlers.mission import mission_named
 from crawlers.store import worker_rows
 from crawlers.store.database import lock_name
-from crawlers.store.locks import free_locks
 from crawlers.store.reading.crawl_settings import record, recorded, setting_of
 from crawlers.store.reading.run_command import Command, check_mission, check_rejoining
 from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.tables import REVISITED, SettingRow, crawl, link_anchor, page, site
-from crawlers.store.sites.site_opening import open_sites, reselect
-from crawlers.store.sites.site_rows import find_sites, site_rows
+from crawlers.store.sites.site_opening import find_sites, open_sites, reselect, site_rows
+from crawlers.store.worker_rows import free_locks
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.pulls import keep_link_prior, uncounted_pulls
 
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
     from crawlers.store.database import Database
-    from crawlers.store.sites.site_rows import SiteRow
+    from crawlers.store.sites.site_opening import SiteRow
 
 # The stored pages and rewards depend on these settings, so a crawl can't change them when it is resumed.
 FIXED_SETTINGS = ("LINK_TAGS", "ORDER", "REWARD", "LINK_PRIOR")

@@ -17,7 +17,6 @@ from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from crawlers.errors import ConfigError
 from crawlers.mission import mission_named
-from crawlers.store.locks import free_locks
 from crawlers.store.reading.crawl_settings import record, setting_of
 from crawlers.store.schema.tables import (
     bad_link,
@@ -34,7 +33,7 @@ from crawlers.store.schema.tables import (
     worker,
 )
 from crawlers.store.sites.seeds import delete_seeds
-from crawlers.store.worker_rows import ACTIVE, lock_crawl
+from crawlers.store.worker_rows import ACTIVE, free_locks, lock_crawl
 from crawlers.urls.keys import url_key
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.ranking.link_prior import LinkPrior
+    from crawlers.ranking.link_features import LinkPrior
     from crawlers.ranking.link_values import Features
     from crawlers.store.database import Database
 

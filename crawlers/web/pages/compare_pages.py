@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.compared_graph import ComparedGraph, compared_sites, write_compared
 from crawlers.graphs.crawl_changes import (
     APPEARED,
     CHANGED,
@@ -18,22 +17,24 @@ from crawlers.graphs.crawl_changes import (
     MOST_ROWS,
     UNCHANGED,
     VANISHED,
+    ComparedGraph,
     LinkChange,
     all_links,
     all_pages,
     change_lists,
+    compared_sites,
+    write_compared,
 )
 from crawlers.reports.catalogue.conditions import parsed_filters
-from crawlers.reports.catalogue.file_formats import FORMATS
+from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import Column, Kind, cursor_text, sorted_by
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
-from crawlers.reports.crawl_overview import crawl_overview
+from crawlers.reports.live_display import crawl_overview
 from crawlers.store.reading.queries import related_crawls, sites_of
 from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, table_parts, written_file
 from crawlers.web.pages.crawl_pages import with_counts
 from crawlers.web.pages.report_pages import cursor_in, order_of, part_of
-from crawlers.web.panel import again, crawl_of, numbered_crawl, panel_of
-from crawlers.web.templating import render
+from crawlers.web.panel import again, crawl_of, numbered_crawl, panel_of, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,33 +1,38 @@
-"""The list of crawls, and each crawl: how far it is, its workers, its log, and what they are asked for."""
+"""The list of crawls, and each crawl: how far it is, its workers, its log, and what they are asked for.
+
+The files that it wrote into its result folder are shown as far as that is below the folder of the panel.
+"""
 
 from __future__ import annotations
 
 import json
+import stat
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlalchemy import select
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import command_of
 from crawlers.options.kinds import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
-from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
-from crawlers.sites.hosts_file import hosts_line
+from crawlers.reports.live_display import counts_of_crawl, crawl_overview, crawls_overview
+from crawlers.sites.seed_list import hosts_line
 from crawlers.store.reading.crawl_results import unavailable_sites
+from crawlers.store.reading.crawl_settings import recorded_folder, successor
 from crawlers.store.reading.crawls import FINISHED
 from crawlers.store.reading.queries import limits_of
+from crawlers.store.schema.tables import crawl as crawl_table
 from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
-from crawlers.web.pages.file_pages import result_folder
 from crawlers.web.pages.picture_pages import stored_pictures
 from crawlers.web.pages.start_pages import typed_command
-from crawlers.web.panel import changes, crawl_of, number_in, panel_of
+from crawlers.web.panel import changes, crawl_of, number_in, panel_of, render
 from crawlers.web.starting import end_of_log
-from crawlers.web.templating import render
 from crawlers.workers.worker_table import (
     SITES,
     busiest,
@@ -43,17 +48,120 @@ from crawlers.workers.worker_table import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
     from crawlers.reports.catalogue.report import TimeLimit
-    from crawlers.reports.crawl_overview import CrawlOverview
+    from crawlers.reports.live_display import CrawlOverview
+    from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
     from crawlers.web.cached_results import Outcome
     from crawlers.web.panel import Panel
     from crawlers.web.starting import Job
     from crawlers.workers.worker_table import SiteLine
+
+MAX_FILES = 2000
+# No other files are sent: the folder may be that of the project, which has settings with passwords.
+ENDINGS = (".gexf", ".graphml", ".csv", ".svg", ".parquet")
+DATASET_ENDING = ".parquet"  # of a folder with a graph of all sites
+
+
+def files(request: Request) -> Response:
+    """Show the result files of a crawl."""
+    panel, found = panel_of(request), crawl_of(request)
+    folder = result_folder(panel.database, panel.folder, found.id)
+    files = folder.files() if folder is not None else None
+    return render(request, "files.html", crawl=found, folder=folder, results=files)
+
+
+def file(request: Request) -> Response:
+    """Send the result file whose name is in the query."""
+    panel, found = panel_of(request), crawl_of(request)
+    folder = result_folder(panel.database, panel.folder, found.id)
+    path = folder.file(request.query_params.get("name", "")) if folder is not None else None
+    if path is None:
+        raise HTTPException(404, "The crawl has no such file.")
+    return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+class ResultFile(NamedTuple):
+    """A file, by its path below the result folder."""
+
+    name: str
+    size_bytes: int
+    written_at: float  # seconds since 1970
+
+
+class ListedFiles(NamedTuple):
+    """The result files of a crawl."""
+
+    files: list[ResultFile]
+    is_cut: bool  # there are more files
+
+
+class ResultFolder(NamedTuple):
+    """Where a crawl wrote its results."""
+
+    name: str  # relative to the folder of the panel, or absolute if it is elsewhere
+    path: Path  # without links
+    is_here: bool  # it is below the folder of the panel
+    since: float  # seconds since 1970: files that were last written before are those of an earlier crawl of its name
+    successor: int | None  # the number of a later crawl that wrote to the same folder; then the files are its own
+
+    def files(self) -> ListedFiles:
+        """Return the files of the crawl, by name: this reads the whole folder."""
+        found: list[ResultFile] = []
+        for path in _paths(self.path) if self.is_here else ():
+            if (one := self._known(path)) is None:
+                continue
+            if len(found) == MAX_FILES:
+                return ListedFiles(found, is_cut=True)
+            found.append(one)
+        return ListedFiles(found, is_cut=False)
+
+    def file(self, name: str) -> Path | None:
+        """Return the path of the file that `files` calls *name*; None: the crawl has no such file."""
+        path = self.path / name
+        return None if self._known(path) is None else path
+
+    def _known(self, path: Path) -> ResultFile | None:
+        """Return what is known of a file that the crawl wrote; None if it is another one, or was removed meanwhile."""
+        try:
+            status, (*folders, name) = path.lstat(), path.relative_to(self.path).parts
+            if not self.is_here or self.successor is not None or path.resolve() != path:  # of a link, or with ".."
+                return None
+        except (OSError, RuntimeError, ValueError):  # of no file, of a loop of links, or of a file elsewhere
+            return None
+        ending = DATASET_ENDING if folders and folders[0].endswith(DATASET_ENDING) else ENDINGS
+        is_result = name.endswith(ending) and (not folders or ending == DATASET_ENDING)
+        if not is_result or not stat.S_ISREG(status.st_mode) or status.st_mtime < self.since:
+            return None
+        return ResultFile(path.relative_to(self.path).as_posix(), status.st_size, status.st_mtime)
+
+
+def result_folder(database: Database, panel_folder: Path, crawl_id: int) -> ResultFolder | None:
+    """Return the folder in which a crawl wrote its results; None if it has not written any."""
+    with database.read() as connection:
+        folder = recorded_folder(connection, crawl_id)
+        if folder is None:
+            return None
+        later = successor(connection, crawl_id, folder)
+        since = connection.execute(select(crawl_table.c.started_at).where(crawl_table.c.id == crawl_id)).scalar_one()
+    root, path = panel_folder.resolve(), folder.resolve()
+    if not path.is_relative_to(root):
+        return ResultFolder(str(folder), path, False, since, later)
+    return ResultFolder(path.relative_to(root).as_posix(), path, True, since, later)
+
+
+def _paths(folder: Path) -> list[Path]:
+    """Return what is in *folder*, and in datasets in it; links to folders elsewhere are not followed."""
+    return sorted([*folder.glob("*"), *folder.glob(f"*{DATASET_ENDING}/**/*{DATASET_ENDING}")])
+
+
+_FILE_ROUTES = [Route("/crawls/{crawl:int}/files", files), Route("/crawls/{crawl:int}/file", file)]
+
 
 ACTIONS = {"pause": PAUSE, "go-on": None, "stop": STOP}
 CRAWLS_AT_ONCE = 20
@@ -240,6 +348,7 @@ def with_counts(panel: Panel, overview: CrawlOverview, patience: TimeLimit) -> C
 
 
 ROUTES = [
+    *_FILE_ROUTES,
     Route("/", crawls),
     Route("/crawls/{crawl:int}", crawl),
     Route("/crawls/{crawl:int}/work", work),

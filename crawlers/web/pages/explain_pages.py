@@ -16,8 +16,7 @@ from crawlers.reports.catalogue.report import TimeLimit, cursor_text, parsed_cur
 from crawlers.reports.histories.linking_pages import LinkingPages
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.store.sites.site_removal import deleted_links
-from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
-from crawlers.web.templating import render
+from crawlers.web.panel import crawl_of, panel_of, patience_for, render, rules_of
 
 if TYPE_CHECKING:
     from typing import Any

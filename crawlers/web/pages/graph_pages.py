@@ -34,13 +34,12 @@ from crawlers.reports.figures import draw_map
 from crawlers.reports.histories.url_history import possible_targets
 from crawlers.urls.domains import GROUPS
 from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, graph_json, saved_as, sends_file, table_file
-from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, rules_of
-from crawlers.web.templating import render
+from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, render, rules_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from crawlers.graphs.graph_map import GraphMap
+    from crawlers.graphs.looks import GraphMap
     from crawlers.items import Target
     from crawlers.reports.catalogue.report import Cells, TimeLimit
     from crawlers.store.reading.queries import NamedCrawl

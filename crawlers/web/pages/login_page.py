@@ -13,8 +13,17 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from crawlers.web.guard import LOGIN, Session, is_equal
-from crawlers.web.panel import FEW_BYTES, changes, panel_of, session_of
-from crawlers.web.templating import LANGUAGE_COOKIE, LANGUAGES, THEME_COOKIE, THEMES, render
+from crawlers.web.panel import (
+    FEW_BYTES,
+    LANGUAGE_COOKIE,
+    LANGUAGES,
+    THEME_COOKIE,
+    THEMES,
+    changes,
+    panel_of,
+    render,
+    session_of,
+)
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData

@@ -15,8 +15,18 @@ from crawlers.reports.pictures.picture import PictureRequest, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.store.reading.crawls import RUNNING
 from crawlers.web.downloads import file_name, sends_file, table_file
-from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, rules_of
-from crawlers.web.templating import language_of, plain_text, render, translated
+from crawlers.web.panel import (
+    again,
+    crawl_of,
+    known,
+    language_of,
+    panel_of,
+    patience_for,
+    plain_text,
+    render,
+    rules_of,
+    translated,
+)
 
 if TYPE_CHECKING:
     from typing import Any

@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters
-from crawlers.reports.catalogue.file_formats import FORMATS
 from crawlers.reports.catalogue.index_walk import PageReport, Position
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
+from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import (
     ComputedReport,
     Row,
@@ -31,8 +31,7 @@ from crawlers.reports.catalogue.report import (
 from crawlers.store.reading.url_counts import UrlKind
 from crawlers.web.cached_results import Outcome
 from crawlers.web.downloads import file_name, sends_file, table_file
-from crawlers.web.panel import AGAIN, again, crawl_of, known, number_in, panel_of, patience_for
-from crawlers.web.templating import render
+from crawlers.web.panel import AGAIN, again, crawl_of, known, number_in, panel_of, patience_for, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

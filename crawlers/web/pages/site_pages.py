@@ -22,8 +22,7 @@ from crawlers.store.sites.seeds import enable_seeds, list_seeds, save_seeds, see
 from crawlers.store.sites.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
 from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
 from crawlers.web.pages.report_pages import order_of
-from crawlers.web.panel import AGAIN, again, changes, number_in, panel_of
-from crawlers.web.templating import render
+from crawlers.web.panel import AGAIN, again, changes, number_in, panel_of, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Starting crawls: the form, what was typed, and the command that this is; and crawls that go on."""
+"""Starting crawls: the form, what was typed, and the command that this is; and crawls that go on.
+
+Whoever may start crawls in the panel can neither read nor write files: the settings given there are checked for it.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,15 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import decoded
-from crawlers.inputs.offered_settings import check_offered
+from crawlers.inputs.link_prior_file import LINK_PRIOR, WORDS
 from crawlers.inputs.program import CrawlCommand, command_of, suggested
 from crawlers.mission import missions
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.reports.crawl_manifest import manifest_of
-from crawlers.sites.hosts_file import format_hosts, parse_hosts
+from crawlers.sites.seed_list import format_hosts, parse_hosts
 from crawlers.store.sites.seeds import crawl_seeds
-from crawlers.web.panel import changes, number_in, numbered_crawl, panel_of
+from crawlers.web.panel import changes, number_in, numbered_crawl, panel_of, render
 from crawlers.web.starting import FOLDER, NAME
-from crawlers.web.templating import render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +38,29 @@ if TYPE_CHECKING:
     from crawlers.mission import Mission
     from crawlers.options.kinds import Setting
     from crawlers.store.database import Database
+
+MAX_VALUE = 2000  # characters
+
+
+def check_offered(given: Mapping[str, str]) -> dict[str, str]:
+    """Return what is wrong with settings that are *given* in the panel, by name: those not offered, and files.
+
+    Everything else is checked by the crawl itself before it begins.
+    """
+    return {name: problem for name, value in given.items() if (problem := _problem(name, value))}
+
+
+def _problem(name: str, value: str) -> str:
+    if name not in OFFERED or name in OUTPUTS:
+        return f"{name} can't be set here; start the crawl in a terminal"
+    if len(value) > MAX_VALUE:
+        return f"{name} has {len(value):,} characters; write at most {MAX_VALUE:,}"
+    if not value.isprintable():
+        return f"{name} has characters that can't be printed; write it on one line"
+    if name == LINK_PRIOR and value not in WORDS:
+        return f"{name}={value} can't be set here; write {' or '.join(WORDS)}"
+    return ""
+
 
 LINES, FILE, STORE = "lines", "file", "store"  # where the sites come from
 MAX_INPUT_BYTES = 20_000_000

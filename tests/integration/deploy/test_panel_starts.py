@@ -7,7 +7,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import CrawlCommand
 from crawlers.reports.crawl_manifest import manifest_of
-from crawlers.web.scrapyd_starter import ScrapydStarter
+from crawlers.web.starting import ScrapydStarter
 from tests.support.processes import PATIENCE_S, until
 from tests.support.scrapyd_nodes import job_settings
 from tests.support.sites.server import Web, links, pages

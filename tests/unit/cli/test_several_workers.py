@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 import threading
 from argparse import Namespace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from scrapy import Spider
 from scrapy.settings import Settings
 
 from crawlers.cli import several_workers
-from crawlers.cli.several_workers import MAX_DEATHS, STORE_FAILED, LocalWorkers, Supervisor, check_workers, run_workers
+from crawlers.cli.several_workers import (
+    MAX_DEATHS,
+    MAX_LINE_BYTES,
+    STORE_FAILED,
+    LocalWorkers,
+    Supervisor,
+    WorkerProcess,
+    begin_again,
+    check_workers,
+    run_workers,
+    wait_for_store,
+)
 from crawlers.errors import ConfigError
+from crawlers.inputs.program import CRAWL
 from crawlers.spiders.sitegraph import SiteGraphSpider
 from crawlers.workers.worker_table import ProcessRow
 from tests.support.processes import PATIENCE_S
 
-CRAWL = 7
+CRAWL_ID = 7
 OPTIONS = Namespace(profile=None, spargs={"hosts": "hosts.txt"})
 
 
@@ -69,7 +83,7 @@ def command(tmp_path, monkeypatch):
 def test_worker_is_the_same_command_in_one_process_at_a_place(command, tmp_path, caplog, capsys):
     caplog.set_level(logging.INFO)
     program = (
-        "import sys; from crawlers.inputs.worker_place import *\n"
+        "import sys; from crawlers.inputs.program import *\n"
         "place = worker_place(); place.summary.write_text(f'all is well in {place.summary.parent}')\n"
         "print(sys.argv[1:5], sys.warnoptions, *place[:2], crawl_to_join()); print('a line', file=sys.stderr)"
     )
@@ -172,7 +186,7 @@ class Group:
 
     def join(self, process, pages=1, **course):
         self.joined[process.pid] = ProcessRow(
-            process.pid - 90, CRAWL, pages, **{"is_running": True, "goes_on": True, **course}
+            process.pid - 90, CRAWL_ID, pages, **{"is_running": True, "goes_on": True, **course}
         )
 
     def find(self, process):
@@ -201,8 +215,8 @@ def test_crawl_that_ends_at_once_needs_no_others():
 
 def test_others_join_the_crawl_of_the_first_one_which_is_shown():
     group = Group(3, on_all=end_all)
-    assert (group.run(), group.places, group.crawls) == (0, [1, 2, 3], [None, CRAWL, CRAWL])
-    assert group.shown == [CRAWL]
+    assert (group.run(), group.places, group.crawls) == (0, [1, 2, 3], [None, CRAWL_ID, CRAWL_ID])
+    assert group.shown == [CRAWL_ID]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +245,7 @@ def test_worker_that_dies_is_replaced_with_one_warning(status, how, caplog):
             end_all(group)
 
     group = Group(2, start, lambda group: group.started[1].end(status))
-    assert (group.run(), group.places, group.crawls[-1]) == (0, [1, 2, 2], CRAWL)
+    assert (group.run(), group.places, group.crawls[-1]) == (0, [1, 2, 2], CRAWL_ID)
     (warning,) = warnings(caplog)
     assert warning.startswith("Worker 11 (process 101) ")
     assert warning.endswith("; another one takes its place")
@@ -325,7 +339,7 @@ def test_one_more_worker_ends_a_crawl_whose_last_one_was_lost_while_it_was_stopp
 
     group = Group(2, on_all=ask(signal.SIGTERM), on_stop=stop)
     assert (group.run(), group.places) == (1, [1, 2, 1] if is_running else [1, 2])
-    assert group.crawls[-1] == CRAWL
+    assert group.crawls[-1] == CRAWL_ID
     assert all(process.is_stopped for process in group.started)
     assert ("one more is started to write them" in caplog.text) == is_running
 
@@ -347,3 +361,84 @@ def test_bug_of_a_look_at_the_store_ends_the_command():
     with pytest.raises(ExceptionGroup) as caught:
         group.run()
     assert caught.group_contains(ZeroDivisionError)
+
+
+WAITS = "import sys; print('up', flush=True); sys.stdin.read(); print('down')"
+
+
+def ended(program, act=lambda process, line: None):
+    """Return the lines of a program, those of standard output with True, and its status."""
+    lines = []
+
+    async def run():
+        def write(line, is_output):
+            lines.append((line, is_output))
+            act(process, line)
+
+        process = WorkerProcess(write)  # its first lines may come before subprocess_exec returns
+        command = [sys.executable, "-c", program]
+        await asyncio.get_running_loop().subprocess_exec(lambda: process, *command, process_group=0)
+        async with asyncio.timeout(PATIENCE_S):
+            status = await process.ended
+        process.stop()  # harmless, as is
+        process.send(signal.SIGKILL)
+        return status
+
+    return lines, asyncio.run(run())
+
+
+def test_lines_are_those_of_the_program_whatever_it_writes():
+    program = (
+        "import sys\n"
+        "sys.stdout.buffer.write(b'one\\r\\n\\xff\\nend'); sys.stdout.flush()\n"
+        f"sys.stderr.write('x' * {3 * MAX_LINE_BYTES}); sys.exit(3)"
+    )
+    lines, status = ended(program)
+    assert status == 3
+    assert [line for line, is_output in lines if is_output] == ["one", "\\xff", "end"]
+    divided = [line for line, is_output in lines if not is_output]
+    assert len(divided) > 1
+    assert "".join(divided) == "x" * 3 * MAX_LINE_BYTES
+
+
+def test_signal_that_ended_it_is_a_negative_status():
+    assert ended("import os, signal; os.kill(os.getpid(), signal.SIGKILL)") == ([], -signal.SIGKILL)
+
+
+def test_stop_ends_its_input():
+    assert ended(WAITS, lambda process, line: process.stop()) == ([("up", True), ("down", True)], 0)
+
+
+def test_kill_ends_it_with_the_programs_that_it_started(monkeypatch):
+    monkeypatch.setattr(several_workers, "LAST_LINES_S", PATIENCE_S)  # else a surviving program would go unnoticed
+    lasts = "import signal; print('up', flush=True); signal.pause()"
+    starts = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {lasts!r}])"
+    assert ended(starts, lambda process, line: process.send(signal.SIGKILL)) == ([("up", True)], -signal.SIGKILL)
+
+
+def test_program_that_survives_it_and_goes_on_writing_does_not_delay_its_end_for_ever(monkeypatch):
+    monkeypatch.setattr(several_workers, "LAST_BYTES", 10)
+    monkeypatch.setattr(several_workers, "LAST_LINES_S", 0.1)
+    writes = "import os\nprint(os.getpid(), flush=True)\nwhile True: print('line', flush=True)"
+    program = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {writes!r}])"
+    lines, status = ended(program)
+    assert status == 0
+    assert {line for line, _ in lines[1:]} == {"line"}  # until its pipe is closed, which ends it
+
+
+def test_store_that_does_not_come_back_in_time_is_an_error(tmp_path):
+    with pytest.raises(ConfigError, match="does not exist"):
+        wait_for_store(f"sqlite:///{tmp_path / 'crawl.sqlite'}", 0.0, Event())
+
+
+def test_the_same_command_begins_again_and_knows_its_crawl(monkeypatch):
+    begun = []
+    monkeypatch.setattr(os, "execve", lambda *command: begun.append(command))
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-W", "error", "-m", "scrapy", "crawl", "sitegraph"])
+    monkeypatch.setattr("logging.shutdown", lambda: None)
+    monkeypatch.setenv(CRAWL, "")
+    begin_again(7)
+    path, command, variables = begun[0]
+    assert path == sys.executable
+    assert command == [sys.executable, "-W", "error", "-m", "scrapy", "crawl", "sitegraph"]
+    assert variables[CRAWL] == "7"

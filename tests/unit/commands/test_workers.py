@@ -7,13 +7,11 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.commands.workers import Command
-from crawlers.reports.crawl_overview import crawl_overview
-from crawlers.store.locks import WorkerLock
+from crawlers.reports.live_display import crawl_overview
 from crawlers.store.reading import crawls, run_command
 from crawlers.store.schema.tables import crawl, worker
-from crawlers.store.sites.site_opening import SiteList
-from crawlers.store.sites.site_rows import SiteRow
-from crawlers.store.worker_rows import PAUSE, STOP
+from crawlers.store.sites.site_opening import SiteList, SiteRow
+from crawlers.store.worker_rows import PAUSE, STOP, WorkerLock
 from tests.support.command_here import run_here
 from tests.support.stored_rows import execute
 

@@ -1,11 +1,14 @@
 """Links open the sites of the scope; links to other sites become external."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 
-from crawlers.items import Page, State
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.items import Page, SiteLimits, State
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
+from tests.support.opened_crawl import NOW, SITE
 from tests.unit.conftest import open_sites
 
 
@@ -52,3 +55,9 @@ def test_sites_that_the_list_omits_do_not_count_towards_the_limit():
     sites, opened = sites_of("http://gone.test", most=2)
     sites.open_cross_site(page("gone", "b", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]
+
+
+def test_start_pages_and_roots_are_leased_first(opened):
+    crawl = opened({"sites": [SiteLimits(SITE, start_url=f"{SITE}/ru/")], "roots": [f"{SITE}/map"]})
+    assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/ru/", f"{SITE}/map"]
+    assert crawl.crawl.leasing.next(NOW) is None

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from scrapy.settings import Settings
 
 from crawlers.crawl.robots_policy import RobotsPolicy
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from tests.unit.conftest import open_sites
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.crawl.spec import CrawlSpec
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.urls.scope import Scope
 
 ROWS = {

@@ -20,7 +20,7 @@ from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import Finder, crawl_named
 from crawlers.store.schema.tables import SitemapUrlRow
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls import trap_watch
 from crawlers.urls.trap_watch import content_signature

@@ -17,7 +17,7 @@ from crawlers.errors import ConfigError, CrawlEnded, FrontierError, StoreError
 from crawlers.extensions import crawl_owner
 from crawlers.extensions.crawl_owner import begin_rounds, owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
-from crawlers.inputs.worker_place import CRAWL, PLACE, SUMMARY
+from crawlers.inputs.program import CRAWL, PLACE, SUMMARY
 from crawlers.items import SiteLimits
 from crawlers.options import OFFERED
 from crawlers.reports.crawl_manifest import manifest_of

@@ -9,7 +9,7 @@ from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import CrawlOwner, owner_of
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.extensions.worker_feeds import WorkerFeeds
-from crawlers.inputs.worker_place import CRAWL
+from crawlers.inputs.program import CRAWL
 from tests.support.opened_crawl import crawler_of
 
 

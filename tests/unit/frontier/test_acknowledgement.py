@@ -9,7 +9,7 @@ from crawlers.items import LinkText, Page, State
 from crawlers.pages.html import parse_page
 from crawlers.pages.page_links import PageAnchors
 from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, LinkTextRow, NewPage, SiteAvailability, SiteRest
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 from tests.support.frontier_engine import Engine, HeldWriter

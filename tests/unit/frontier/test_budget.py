@@ -5,7 +5,7 @@ from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.values import NO_REWARD, Lease, Reward
 from crawlers.store.schema.tables import CountedKeyRow, PullRow
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.pulls import Pull
 

@@ -10,8 +10,7 @@ from crawlers.frontier.values import ALL, NONE
 from crawlers.items import LinkPlace
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES
-from crawlers.ranking.link_features import link_features
-from crawlers.ranking.link_prior import prior_of
+from crawlers.ranking.link_features import link_features, prior_of
 from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, NO_FEATURES, LinkValues
 from tests.support.frontier_scores import entry
 

@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from crawlers.graphs.compared_graph import compared_sites
-from crawlers.graphs.crawl_changes import all_links, all_pages, change_lists, changed
+from crawlers.graphs.crawl_changes import all_links, all_pages, change_lists, changed, compared_sites
 from crawlers.store.reading.queries import sites_of
 from tests.support.stored_crawl import later_crawl, stored_crawl
 

@@ -5,8 +5,7 @@ import csv
 import pytest
 
 from crawlers.graphs import crawl_changes
-from crawlers.graphs.compared_graph import compared_sites, write_comparisons
-from crawlers.graphs.crawl_changes import link_changes, page_changes
+from crawlers.graphs.crawl_changes import compared_sites, link_changes, page_changes, write_comparisons
 from crawlers.store.reading.queries import CrawledSite
 from tests.support.memory import peak_bytes
 from tests.support.stored_site import MOVED, REFUSED, Stored, store

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.files.csv_tables import clean
-from crawlers.graphs.graph_writers import write_csv
+from crawlers.graphs.export import write_csv
 from crawlers.graphs.model import Column, MemoryGraph
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from crawlers.files.csv_tables import clean
-from crawlers.graphs.graph_writers import write_gexf
+from crawlers.graphs.export import write_gexf
 from crawlers.graphs.looks import Look
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.items import Node

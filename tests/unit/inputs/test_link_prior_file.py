@@ -8,7 +8,7 @@ from scrapy.settings import Settings
 from crawlers.errors import ConfigError
 from crawlers.inputs import link_prior_file
 from crawlers.inputs.link_prior_file import chosen_link_prior, read_link_prior
-from crawlers.ranking.link_prior import OF_LINKS, shipped_weights
+from crawlers.ranking.link_features import OF_LINKS, shipped_weights
 
 GOOD = {"anchor": {"news": 0.5, "новос": -1}, "url": {"news": 8}, "anchor length": {"1 word": 0.1}, "level": {"0": 0}}
 

@@ -1,17 +1,21 @@
 """`scrapy lab topic` compares stored crawls, and replays agree with real runs by other strategies."""
 
+from __future__ import annotations
+
 import re
 from contextlib import closing
 
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.lab.topic_runs import replayed
+from crawlers.items import State
+from crawlers.lab.topic import links_between, replayed
 from crawlers.missions.topic.topic_file import topic_terms
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.store.database import Database
 from tests.support.command_topic_web import LinkedSites, crawl
 from tests.support.stored_rows import begin, write_rows
+from tests.support.topic_store import add_links, add_page, begin_topic
 
 BUDGET = 30
 
@@ -27,7 +31,7 @@ def stored(tmp_path_factory, new_project):
 
 
 @pytest.fixture
-def database(stored):
+def read_database(stored):
     with closing(Database(stored[0].database_url, create=False)) as opened:
         yield opened
 
@@ -42,9 +46,9 @@ def cells(output, title):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, database, strategy):
+def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, read_database, strategy):
     project, read = stored
-    runs = replayed(database, strategy, None, [strategy], len(read[strategy]))
+    runs = replayed(read_database, strategy, None, [strategy], len(read[strategy]))
     assert 20 < len(read[strategy]) < BUDGET
     known = dict(project.query("SELECT id, url FROM page"))
     assert [known[number] for number in runs.read[strategy]] == read[strategy]
@@ -108,11 +112,11 @@ def test_errors_are_reported_before_anything_is_done(stored, lab, arguments, sen
 
 def begun(project, *topics):
     """A store with a crawl that has read nothing for each of *topics*."""
-    with closing(Database(project.database_url)) as database:
+    with closing(Database(project.database_url)) as read_database:
         for number, terms in enumerate(topics):
-            row = begin(database, "http://a.test", name=f"crawl{number}", mission="topic")
+            row = begin(read_database, "http://a.test", name=f"crawl{number}", mission="topic")
             if terms:
-                write_rows(database, topic_terms(row.id, terms))
+                write_rows(read_database, topic_terms(row.id, terms))
 
 
 def test_crawls_of_different_topics_are_not_compared(project, lab):
@@ -128,3 +132,16 @@ def test_crawl_without_pages_or_without_a_topic_is_refused(project, lab, argumen
         lab(project, "topic", *arguments)
     with pytest.raises(ConfigError, match="CRAWL=crawl1 has no topic; name a crawl of scrapy crawl topic"):
         lab(project, "topic", arguments[0], "crawl1")
+
+
+@pytest.mark.both_stores
+def test_links_between_pages_lead_to_redirect_targets_and_loops_have_none(database):
+    crawl_id, (a, b) = begin_topic(database, unicod=1.0)
+    add_page(database, 1, a, "http://a.test/", {"unicod": 1})
+    add_page(database, 2, b, "http://b.test/read", {"font": 2})
+    add_page(database, 3, b, "http://b.test/old", state=int(State.MOVED), moved_to=2)
+    add_page(database, 4, b, "http://b.test/gone", state=int(State.REFUSED))
+    add_page(database, 5, a, "http://a.test/5", state=int(State.MOVED), moved_to=6)
+    add_page(database, 6, a, "http://a.test/6", state=int(State.MOVED), moved_to=5)
+    add_links(database, (1, 2, 2), (1, 3, 1), (1, 4, 1), (1, 5, 1), (2, 3, 1), (2, 1, 1), (2, 4, 1))
+    assert list(links_between(database, crawl_id)) == [(1, 2), (1, 2), (2, 1), (2, 2)]

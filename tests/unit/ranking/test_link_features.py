@@ -1,18 +1,24 @@
 """The features of links, and their ids."""
 
+from __future__ import annotations
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import (
     FEATURES,
+    KINDS,
     NONE,
+    OF_LINKS,
     OPTIMISTIC,
     TABLE_SIZE,
     WIDTH,
     feature_id,
     link_feature_names,
     link_features,
+    prior_of,
+    shipped_weights,
 )
 
 SITE = "http://a.test"
@@ -101,3 +107,18 @@ def test_lengths_of_anchors_are_in_classes():
 def test_deep_pages_are_alike():
     assert named("level", level=8) == named("level", level=90) == ["8"]
     assert named("level", level=0) == ["0"]
+
+
+def test_shipped_weights_are_few_and_moderate():
+    weights = prior_of(shipped_weights(OF_LINKS))
+    assert 100 <= len(weights) <= 200
+    assert all(0 < feature < TABLE_SIZE for feature in weights)
+    assert all(abs(weight) < 3.0 for weight in weights.values())
+
+
+def test_weights_are_those_of_features_of_all_sites():
+    row = link_features("http://a.test", "http://a.test/news/x", 3, 1, LinkPlace("ul/li", "ul/li", "All the news"))
+    prior = prior_of({"anchor": {"news": 0.5}, "url": {"news": 0.25}, "level": {"3": 1.0}})
+    assert KINDS == ("anchor", "url", "anchor length", "level")
+    kinds = [feature.kind for feature, one in zip(FEATURES, row, strict=True) if one in prior]
+    assert kinds == ["anchor", "url", "level"]

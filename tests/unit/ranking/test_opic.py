@@ -1,5 +1,7 @@
 """OPIC conserves cash, agrees with a naive implementation, resumes after a kill, and finds important pages."""
 
+from __future__ import annotations
+
 import math
 from unittest.mock import patch
 
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.items import GONE
-from crawlers.ranking.opic import OPIC
+from crawlers.ranking.opic import OPIC, Aliases
 from tests.support.naive_opic import NaiveOPIC
 from tests.support.scored_webs import Walk
 
@@ -223,3 +225,34 @@ def test_cash_within_the_window_is_added_to_the_remaining_history():
 def test_only_the_part_within_the_window_counts_after_a_longer_time():
     _, after, cash = history_after(gap=8, window=1.0)
     assert after == pytest.approx(cash * 2 / 8)
+
+
+moves = st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), max_size=30)
+
+
+@given(moves)
+def test_chains_end_for_any_moves_of_pages(moves):
+    aliases, plain = Aliases(), {}
+    for page, target in moves:
+        aliases.add(page, target)
+        end = target
+        while end in plain:
+            end = plain[end]
+        if page not in plain and end != page:
+            plain[page] = target
+        for one in range(1, 9):
+            end = one
+            while end in plain:
+                end = plain[end]
+            assert aliases.representative(one) == end
+    assert {page for page in range(1, 9) if aliases.get(page)} == plain.keys()
+    assert bool(aliases) == bool(plain)
+
+
+def test_long_chain_is_followed_once():
+    aliases = Aliases()
+    for page in range(1, 10_000):
+        aliases.add(page, page + 1)
+    assert aliases.get(1) == 2
+    assert aliases.representative(1) == 10_000
+    assert aliases.get(1) == aliases.get(5000) == 10_000

@@ -1,20 +1,35 @@
 """The live display: its table, a function of what the store says, lines above it, and the terminal after it."""
 
+from __future__ import annotations
+
 import io
+import json
 import logging
 import re
 import sys
 
 import pytest
 from rich.console import Console
+from sqlalchemy import insert, update
 
 from crawlers.reports import live_display
-from crawlers.reports.crawl_overview import CrawlOverview, SiteProgress
-from crawlers.reports.live_display import MAX_SITES, AboveDisplay, LiveDisplay, progress_table
+from crawlers.reports.live_display import (
+    MAX_SITES,
+    AboveDisplay,
+    CrawlOverview,
+    LiveDisplay,
+    SiteProgress,
+    counts_of_crawl,
+    crawl_overview,
+    crawls_overview,
+    progress_table,
+)
 from crawlers.store.reading.url_counts import UrlCounts
-from crawlers.store.worker_rows import PAUSE
+from crawlers.store.schema.tables import SettingRow, crawl, worker
+from crawlers.store.worker_rows import PAUSE, WorkerLock
 from crawlers.workers.worker_table import set_control
-from tests.support.stored_rows import begin
+from tests.support.stored_crawl import later_crawl, stored_crawl
+from tests.support.stored_rows import begin, execute, write_rows
 
 
 def test_lines_are_printed_when_they_are_complete_and_whole():
@@ -99,3 +114,40 @@ def test_table_fits_the_terminal_and_leaves_half_of_it_to_the_log(width, height)
     assert max(map(len, shown)) <= width
     assert len(shown) <= max(height // 2, 7)
     assert all("1,234,567" in line for line in shown if "https:" in line)
+
+
+WORKER = {"machine": "m", "process": 1, "version": "1", "state": "active", "joined_at": 1e9, "beat_at": 1e9}
+
+
+def test_workers_whose_processes_have_died_are_not_counted(database):
+    stored_crawl(database)
+    status = json.dumps({"pages_per_s": 2.5, "waits": {}})
+    execute(database, update(crawl).values(state="running"))
+    rows = [{**WORKER, "id": number, "crawl_id": 1, "used": 10, "status": status} for number in (1, 2)]
+    execute(database, insert(worker), rows)
+    lock = WorkerLock(database, 2)
+    [one] = crawls_overview(database, 20)
+    lock.release()
+    assert (one.workers, one.pages_per_s, one.used) == (1, 2.5, 20)
+    assert crawl_overview(database, 1).workers == 0
+
+
+def test_progress_is_the_share_of_the_budget_or_of_the_urls(database):
+    stored_crawl(database)
+    one = crawl_overview(database, 1)
+    assert (one.counts, one.share, one.sites) == (None, None, 2)
+    counts = counts_of_crawl(database, 1, "extlinks", with_deleted=True)
+    assert (counts.pages, counts.redirects, counts.errors, counts.not_requested) == (134, 3, 2, 3)
+    assert one._replace(counts=counts).share == 1.0
+    assert one._replace(counts=counts._replace(waiting=139)).share == 0.5
+    write_rows(database, SettingRow(1, "PAGE_BUDGET", "40"))
+    execute(database, update(crawl).values(earlier_pulls=10))
+    assert crawl_overview(database, 1).share == 0.25
+
+
+@pytest.mark.both_stores
+def test_earlier_crawls_are_listed_by_number(database):
+    stored_crawl(database)
+    later_crawl(database)
+    found = [crawls_overview(database, *asked) for asked in ((20,), (1,), (20, 2), (20, 1))]
+    assert [[one.id for one in crawls] for crawls in found] == [[2, 1], [2], [1], []]

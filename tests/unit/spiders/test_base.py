@@ -9,10 +9,9 @@ import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.settings import Settings
 
-from crawlers.crawl.spec import open_run
+from crawlers.crawl.spec import link_tags, open_run
 from crawlers.errors import ConfigError
 from crawlers.frontier.values import Lease
-from crawlers.inputs.page_settings import link_tags
 from crawlers.items import LEASE
 from crawlers.pages.response import LARGE_BYTES
 from crawlers.spiders.base import COMPONENTS, LIST_FIELDS, PAGE_FIELDS, read_hosts

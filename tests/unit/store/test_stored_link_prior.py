@@ -6,8 +6,7 @@ from sqlalchemy import text
 from crawlers.errors import ConfigError
 from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
-from crawlers.store.sites.site_opening import SiteList
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteList, SiteRow
 from crawlers.store.writing.pulls import stored_link_prior
 from tests.support.stored_rows import read
 

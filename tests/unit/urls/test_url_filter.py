@@ -3,8 +3,7 @@
 import pytest
 
 from crawlers.crawl.control import ForwardClock
-from crawlers.store.sites.site_opening import StoredSelection
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow, StoredSelection
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve
 from crawlers.urls.url_expressions import UrlSelection

@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from crawlers.missions.news.edge import news_pages
 from crawlers.store.database import Database
-from crawlers.store.locks import WorkerLock
 from crawlers.store.schema.tables import crawl, worker
+from crawlers.store.worker_rows import WorkerLock
 from crawlers.web.cached_results import THREADS, CachedResults
 from crawlers.web.pages import deletion_pages, explain_pages, report_pages
 from crawlers.web.serving import access_on, panel

@@ -6,8 +6,8 @@ import pytest
 from babel.messages.pofile import read_po
 from babel.support import NullTranslations
 
-from crawlers.web import templating
-from crawlers.web.templating import LANGUAGES, catalogue_path
+from crawlers.web import panel
+from crawlers.web.panel import LANGUAGES, catalogue_path
 from crawlers.web.texts import texts, updated
 from tests.support.stored_crawl import CRAWL
 
@@ -82,9 +82,9 @@ def visited(browser, *addresses):
 
 def test_every_text_that_pages_ask_for_is_known(browser, crawl_id, monkeypatch):
     asked = Asked()
-    monkeypatch.setattr(templating, "translations", lambda language: asked)
-    templating._environment.cache_clear()
+    monkeypatch.setattr(panel, "translations", lambda language: asked)
+    panel._environment.cache_clear()
     seen = visited(browser, "/start", f"/crawls/{crawl_id}/explain?url=http://a.test/secret", "/no-such-page")
-    templating._environment.cache_clear()
+    panel._environment.cache_clear()
     assert f"/crawls/{CRAWL}/reports/external-hosts" in seen
     assert asked.texts - set(texts()) == set()

@@ -11,8 +11,7 @@ from crawlers.crawl import held_sites
 from crawlers.crawl.run import Run
 from crawlers.items import ExternalLink, SiteLimits
 from crawlers.store.schema.tables import site
-from crawlers.store.sites.site_opening import SiteList, open_sites
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteList, SiteRow, open_sites
 from tests.support.stored_rows import new_page, write_rows
 
 SITES = [f"http://s{number}.test" for number in range(6)]

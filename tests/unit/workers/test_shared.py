@@ -1,17 +1,20 @@
 """Rounds report what a worker does, and take up what it gets."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 
 import pytest
 
+from crawlers.crawl.claims import ROUND_S
 from crawlers.crawl.run import Run
-from crawlers.crawl.worker import ROUND_S
-from crawlers.items import SiteLimits
+from crawlers.items import LinkPlace, SiteLimits, Target
+from crawlers.missions.news.plan.news_scores import QueueSlot
 from crawlers.store import worker_rows
 from crawlers.urls.scope import Scope
 from crawlers.workers import shared
-from crawlers.workers.shared import SOON_S, _Result
+from crawlers.workers.shared import SOON_S, Details, _Result, details_of, incoming, link_message, text_of
 from tests.support.opened_crawl import rounds, target
 
 SITES = [f"http://s{number}.test" for number in range(4)]
@@ -197,3 +200,21 @@ def test_claimed_sites_were_asked_by_the_clock_of_the_worker(begin, monkeypatch)
         connection.exec_driver_sql("UPDATE site SET worker_id = NULL, asked_at = 7.0")
     found = two.crawl.session.claims._submit().result()
     assert [row.asked_at for row in found.claimed] == [107.0] * len(SITES)
+
+
+TARGET = Target("http://b.test/x?utm_source=1", "http://b.test/x", 7, "http://b.test")
+PLACE = LinkPlace("ul/li", "", "a text")
+FULL = Details(None, "POST", (2, 0.5), "a text", PLACE, (3, 4), is_new=True, has_moved=True)
+
+
+@pytest.mark.parametrize("target", [TARGET, TARGET._replace(url=TARGET.normalized)])
+def test_target_and_what_belongs_to_it_are_received_as_they_were_sent(target):
+    message = link_message(1, 5, target, 3, 1, 9.0, FULL)
+    assert incoming(message) == (message, target, QueueSlot(2, 0.5), PLACE, "POST")
+    assert details_of(message).contexts == [3, 4]
+    assert incoming(link_message(1, 5, target, 3, 1, 9.0, Details()))[1:] == (target, None, None, None)
+
+
+def test_empty_text_of_a_link_is_not_the_lack_of_one():
+    assert text_of(Details()) is None
+    assert details_of(link_message(1, 5, TARGET, 3, 1, 9.0, Details(anchor=""))).anchor == ""

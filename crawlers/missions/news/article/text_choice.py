@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, Kind
-from crawlers.ranking.link_prior import shipped_weights
+from crawlers.ranking.link_features import shipped_weights
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -20,8 +20,7 @@ from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filte
 from crawlers.reports.catalogue.report import TimeLimit
 from crawlers.urls.resolution import resolve, site_of
 from crawlers.urls.url_expressions import UrlExpressions
-from crawlers.web.panel import crawl_of, number_in, panel_of
-from crawlers.web.templating import render
+from crawlers.web.panel import crawl_of, number_in, panel_of, render
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from crawlers.cli.sites.site_parts import hidden, opened, seed_named
+from crawlers.cli.sites.site_seeds import hidden, opened, seed_named
 from crawlers.files.text_file import shortened_list
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.setting_readers import normalization

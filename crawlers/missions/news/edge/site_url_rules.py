@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.cli.sites.site_parts import domain_named, opened
+from crawlers.cli.sites.site_seeds import domain_named, opened
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.files.text_file import quoted
 from crawlers.inputs.program import program

@@ -14,7 +14,7 @@ from crawlers.missions.news.urls.stored_rules import stored_rules_of
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, RuleSet, is_archive
 from crawlers.missions.news.urls.url_prior import MAX_LABELS, OF_URLS, UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url
-from crawlers.ranking.link_prior import shipped_weights
+from crawlers.ranking.link_features import shipped_weights
 from crawlers.reasons import Reason, code_of
 from crawlers.reports.catalogue.conditions import contains
 from crawlers.reports.histories.history import Said, said

@@ -10,7 +10,7 @@ from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.files.atomic import check_file
 from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import graph_layout
-from crawlers.inputs.crawl_name import crawl_name
+from crawlers.inputs.setting_readers import crawl_name
 from crawlers.missions.topic.topic_file import store_similarities
 from crawlers.missions.topic.topic_graph import TopicGraph
 from crawlers.missions.topic.topic_report import write_topic_list

@@ -9,7 +9,7 @@ from crawlers.bandits.reward_kinds import REWARDS
 from crawlers.items import ExternalLink, Page, State
 from crawlers.missions.extlinks.rewards import Rewards
 from crawlers.store.schema.tables import CountedKeyRow
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.writer import Writer
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import Engine, event
 
-from crawlers.inputs.page_settings import response_reader
+from crawlers.crawl.spec import response_reader
 from crawlers.items import Page, SiteLimits, State
 from crawlers.missions.news import ARTICLES
 from crawlers.missions.news.feeds.sources import Source, SourceLeaders

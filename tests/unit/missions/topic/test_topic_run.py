@@ -2,7 +2,7 @@
 
 import asyncio
 
-from crawlers.inputs.page_settings import response_reader
+from crawlers.crawl.spec import response_reader
 from crawlers.missions.topic.topic_file import parse_topic, terms_of
 from crawlers.missions.topic.topic_run import TopicRun
 from crawlers.missions.topic.vectors import Terms

@@ -4,10 +4,9 @@ import io
 
 import pytest
 
-from crawlers.reports.catalogue import file_formats
-from crawlers.reports.catalogue.file_formats import parquet_file
+from crawlers.reports.catalogue import renderers
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.renderers import parquet_file, text_table
 from crawlers.reports.catalogue.report import Column, Kind
 from tests.support.report_rows import report_rows
 
@@ -30,7 +29,7 @@ def test_parquet_has_the_rows_of_the_reports(database, crawl_id):
 
 
 def test_parquet_is_written_in_row_groups(monkeypatch):
-    monkeypatch.setattr(file_formats, "ROWS_OF_GROUP", 2)
+    monkeypatch.setattr(renderers, "ROWS_OF_GROUP", 2)
     columns = (Column("at", "At", Kind.TIME), Column("text", "Text"))
     parts = list(parquet_file(columns, ((number + 0.5, "x") for number in range(5))))
     assert len(parts) == 4  # three row groups, and the end of the file

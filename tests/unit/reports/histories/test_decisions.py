@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select, update
 
-from crawlers.bandits.beebot import UCB1
+from crawlers.bandits.index_rule import UCB1
 from crawlers.items import State
 from crawlers.reports.crawl_manifest import crawl_rules
 from crawlers.reports.histories.decisions import Decision, decision_events, replayed

@@ -31,8 +31,7 @@ from crawlers.store.schema.tables import (
     site,
     worker,
 )
-from crawlers.store.sites.site_opening import SiteList
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteList, SiteRow
 from crawlers.urls.keys import url_key
 from crawlers.urls.resolution import resolve
 from tests.support.stored_rows import begin, execute, write_rows

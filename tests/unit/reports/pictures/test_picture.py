@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
-from crawlers.reports.catalogue.file_formats import csv_lines
+from crawlers.reports.catalogue.renderers import csv_lines
 from crawlers.reports.catalogue.report import Kind
 from crawlers.reports.pictures.picture import (
     PAGES_READ,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.bandits.beebot import UCB1
+from crawlers.bandits.index_rule import UCB1
 from crawlers.reports.pictures import pull_pictures
 from crawlers.reports.pictures.pull_pictures import Indices, LinksFound, Pulls
 from crawlers.store.schema.tables import PullRow

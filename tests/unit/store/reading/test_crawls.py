@@ -7,13 +7,11 @@ from sqlalchemy import delete, select
 
 from crawlers.errors import ConfigError, CrawlEnded, StoreError
 from crawlers.store import worker_rows
-from crawlers.store.locks import WorkerLock
 from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import crawl, crawler_setting, seed, site, worker
-from crawlers.store.sites.site_opening import SiteList, discovered_site
-from crawlers.store.sites.site_rows import SiteRow
-from crawlers.store.worker_rows import leave
+from crawlers.store.sites.site_opening import SiteList, SiteRow, discovered_site
+from crawlers.store.worker_rows import WorkerLock, leave
 from tests.support.stored_rows import add_sites, committed, execute, write_changes_of
 
 A = SiteRow(0, "http://a.test", 2, None, 1.0)

@@ -18,7 +18,7 @@ from crawlers.store.reading.queries import (
     site_has_crossings,
 )
 from crawlers.store.schema.tables import LinkRow
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, read, write_rows
 
 A, B, C = (f"http://{name}.test" for name in "abc")

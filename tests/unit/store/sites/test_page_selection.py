@@ -9,8 +9,7 @@ from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import site
 from crawlers.store.sites import site_opening
-from crawlers.store.sites.site_opening import SiteList
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteList, SiteRow
 from tests.support.stored_rows import new_page, write_rows
 
 pytestmark = pytest.mark.both_stores

@@ -1,5 +1,7 @@
 """Crawls are started from a form, and errors stand next to their fields."""
 
+from __future__ import annotations
+
 import sys
 
 import pytest
@@ -8,7 +10,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.program import CrawlCommand
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.store.sites.seeds import save_seeds
-from crawlers.web.pages.start_pages import stored_name
+from crawlers.web.pages.start_pages import check_offered, stored_name
 from crawlers.web.starting import LocalStarter
 from tests.support.stored_crawl import HOSTILE
 from tests.unit.web.conftest import change_crawl
@@ -134,3 +136,22 @@ def test_form_is_filled_in_like_a_crawl(browser, sqlite, crawl_id, tmp_path, arg
     chosen = (f'name="source" value="{source}" checked', 'name="spider" value="extlinks" checked')
     typed = (f"{text}</textarea>", 'name="name" value="spring"', 'name="PAGE_BUDGET" value="9"')
     assert [one for one in (*chosen, *typed, '<details class="panel" open>') if one not in page] == []
+
+
+@pytest.mark.parametrize("name", [*OUTPUTS, "LINK_PRIOR"])
+@pytest.mark.parametrize("path", ["/etc/x", "../x", "a/b", "result/a.csv", "crawl.sqlite"])
+def test_the_panel_takes_no_path(name, path):
+    assert check_offered({name: path})[name].startswith(name)
+    assert "can't be set here" in check_offered({name: path})[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("EXTENSIONS", "x", "EXTENSIONS can't be set here; start the crawl in a terminal"),
+        ("RULE", "x" * 2001, "RULE has 2,001 characters; write at most 2,000"),
+        ("RULE", "a\nb", "RULE has characters that can't be printed; write it on one line"),
+    ],
+)
+def test_problem_is_one_sentence(name, value, message):
+    assert check_offered({name: value}) == {name: message}

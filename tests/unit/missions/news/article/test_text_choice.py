@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from crawlers.missions.news.article import text_choice as module
 from crawlers.missions.news.article.text_blocks import Kind, TextBlock
 from crawlers.missions.news.article.text_choice import OF_BLOCKS, article_blocks, best_set, features
-from crawlers.ranking.link_prior import shipped_weights
+from crawlers.ranking.link_features import shipped_weights
 
 STORY = [
     f"Paragraph {number} tells at some length, and with commas, what the wind did to the roofs of the town." * 2

@@ -9,7 +9,7 @@ from crawlers.missions.news.stored.stored_polls import QueuedSite
 from crawlers.missions.news.urls import requeue as requeue_module
 from crawlers.missions.news.urls.requeue import BEFORE_ALL, Requeue
 from crawlers.store.schema.tables import SiteRules
-from crawlers.store.sites.site_rows import SiteRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 from tests.support.frontier_engine import Engine

@@ -7,7 +7,7 @@ from functools import partial
 from bench.news.url_rules import SCHEMAS, labelled
 from crawlers.missions.news.urls.rule_learner import RuleLearner, UrlRule, learn_rules
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
-from crawlers.ranking.link_prior import shipped_weights
+from crawlers.ranking.link_features import shipped_weights
 
 SITE = "https://www.example.org"
 

@@ -11,7 +11,7 @@ from crawlers.missions.news.urls import url_classifier as module
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule, learn_rules
 from crawlers.missions.news.urls.url_classifier import RuleSet, UrlClassifier, is_archive
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
-from crawlers.ranking.link_prior import shipped_weights
+from crawlers.ranking.link_features import shipped_weights
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import resolve
 

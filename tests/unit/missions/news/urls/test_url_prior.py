@@ -6,7 +6,7 @@ import pytest
 
 from bench.news.url_rules import COMMON, UNSEEN, drawn
 from crawlers.missions.news.urls.url_prior import MAX_CHARS, MAX_LABELS, OF_URLS, UrlPrior, features_of
-from crawlers.ranking.link_prior import shipped_weights
+from crawlers.ranking.link_features import shipped_weights
 
 SITE = "paper.example"
 

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.files import warc_file
-from crawlers.files.warc_file import Exchange, WarcFile, check_warc
+from crawlers.extensions import warc
+from crawlers.extensions.warc import Exchange, WarcFile, check_warc
 
 archive = pytest.importorskip("warcio.archiveiterator")
 
@@ -74,7 +74,7 @@ def test_incomplete_end_of_any_length_is_removed(path):
 
 
 def test_file_with_only_an_incomplete_record_is_emptied(path, monkeypatch):
-    monkeypatch.setattr(warc_file, "LOOK_BYTES", 64)  # a record is larger than the first read
+    monkeypatch.setattr(warc, "LOOK_BYTES", 64)  # a record is larger than the first read
     write(path, exchange(1))
     path.write_bytes(path.read_bytes()[:30])
     for number in (2, 3):
@@ -110,7 +110,7 @@ def test_full_disk_leaves_only_complete_records(path, monkeypatch):
         return write_part(descriptor, data[:100], offset)
 
     with monkeypatch.context() as patch:
-        patch.setattr(warc_file.os, "pwrite", full)
+        patch.setattr(warc.os, "pwrite", full)
         with pytest.raises(StoreError, match="No space left on device; free some space"):
             file.add(exchange(2))
     file.add(exchange(3))
@@ -119,6 +119,6 @@ def test_full_disk_leaves_only_complete_records(path, monkeypatch):
 
 
 def test_error_without_warcio_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(warc_file.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(warc.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"^WARC_FILE needs warcio.*pip install warcio"):
         check_warc("WARC_FILE")

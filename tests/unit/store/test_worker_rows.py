@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.errors import StoreError
-from crawlers.store.locks import WorkerLock, free_locks
+from crawlers.store.worker_rows import WorkerLock, free_locks
 from tests.support.services import OTHERS_END
 from tests.support.stored_rows import execute
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.both_stores
 HOLD = """
 import sys
 from crawlers.store.database import Database
-from crawlers.store.locks import WorkerLock
+from crawlers.store.worker_rows import WorkerLock
 lock = WorkerLock(Database(sys.argv[1], create=False), 1)
 print("held", flush=True)
 for line in sys.stdin:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.workers.sharing import BLOCK, block, claim_limit, promises_enough
+from crawlers.workers.exchange import BLOCK, block, claim_limit, promises_enough
 
 counts = st.integers(0, 10_000)
 workers = st.integers(1, 300)
