@@ -158,6 +158,7 @@ class Reason(StrEnum):
     FEED_WITHOUT_ITEMS = "feed_without_items", "not a JSON Feed: it has no list of items"
     FEED_ADDRESS = "feed_address", "invalid feed address: %(why)s"
     FEED_CUT = "feed_cut", "feed too long: the rest was ignored"
+    FEED_REST = "feed_rest", "%(number)s entries were read so far, the others follow at the next polls"
     FILE_CUT = "file_cut", "the connection was closed within the file"
     MANY_ENTRIES = "many_entries", "more than %(number)s entries: the rest was ignored"
     BEYOND_LIMITS = "beyond_limits", "beyond the limits: %(sitemaps)s of its sitemaps and %(urls)s of its URLs"

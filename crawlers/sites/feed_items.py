@@ -47,7 +47,8 @@ class FeedContent:
     """The contents of a feed or sitemap. *problem* describes its fault in one sentence.
 
     *kind* is one of rss, atom, json, news sitemap, sitemap, sitemap index; empty if it is none of these.
-    *further* are the sitemaps that an index names, or the next pages of a feed (RFC 5005).
+    *further* are the sitemaps that an index names, or the next pages of a feed (RFC 5005). *rest* is the number of the
+    entries that were read, if others follow.
     """
 
     kind: str = ""
@@ -56,6 +57,7 @@ class FeedContent:
     problem: str = ""
     language: str = ""
     title: str = ""
+    rest: int = 0
 
 
 class Gathering:

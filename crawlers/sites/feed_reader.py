@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from itertools import islice
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import BadUrl
@@ -71,7 +71,8 @@ def _json_text(holder: dict[str, Any], *names: str) -> str:
     return next((value for name in names if isinstance(value := holder.get(name), str) and value.strip()), "")
 
 
-_FEED_ITEMS = 10_000  # of RSS or Atom: hundreds of times the usual number
+ITEMS_OF_SLICE = 10_000  # of RSS or Atom: hundreds of times the usual number
+NEWEST = 500  # the first ones, which belong to each slice
 _FEED_BYTES = 8_000_000  # thirty articles with their texts take 0.2 MB
 _READ_BYTES = 2_000_000  # without the texts; feedparser takes 5 s per megabyte of tags
 _PROBLEM_CHARS = 200
@@ -105,12 +106,13 @@ _WASTE = re.compile(
 )
 
 
-def read_feed(body: bytes, url: str, content_type: str | None, now: float) -> FeedContent:
+def read_feed(body: bytes, url: str, content_type: str | None, now: float, first: int = 0) -> FeedContent:
     """Return the contents of the feed or sitemap *body*, found at *url*; never raises, whatever the bytes.
 
     A broken feed returns its readable items and a problem. *content_type* is the HTTP header, *now* in seconds since
     1970: dates more than a day later are errors. The caller limits the size of *body*; gzip is inflated here, up to
-    50 MB.
+    50 MB. A long feed of RSS or Atom is read in slices: this one begins with the newest entries, and goes on with the
+    entry number *first*.
     """
     try:
         into = Gathering(url, now)
@@ -118,7 +120,7 @@ def read_feed(body: bytes, url: str, content_type: str | None, now: float) -> Fe
         return FeedContent(problem=Reason.FEED_ADDRESS.of(error.reason))
     body, damage = inflated(body)
     utf8 = as_utf8(body, content_type)
-    content = _read(utf8, into)
+    content = _read(utf8, into, first)
     if damage:
         content = into.content(content.kind, damage, content.language, content.title)
     return content
@@ -142,7 +144,7 @@ def looks_like_feed(body: bytes, content_type: str | None, is_sitemap: bool = Fa
     return mime in _FEED_TYPES or (is_sitemap and is_text_sitemap(start))
 
 
-def _read(utf8: bytes, into: Gathering) -> FeedContent:
+def _read(utf8: bytes, into: Gathering, first: int) -> FeedContent:
     if utf8.startswith(b"{"):
         return read_json_feed(utf8[:_FEED_BYTES].decode("utf-8", "replace"), into)
     if is_text_sitemap(utf8):
@@ -150,7 +152,7 @@ def _read(utf8: bytes, into: Gathering) -> FeedContent:
     root = root_of(utf8)
     if root in _FEED_ROOTS:
         xml = element(utf8)
-        return _read_feed(xml if root == "feed" else _LINK_WITH_TEXT.sub(b"<link>", xml), into)
+        return _read_feed(xml if root == "feed" else _LINK_WITH_TEXT.sub(b"<link>", xml), into, first)
     if root in _SITEMAP_ROOTS:
         return read_sitemap(element(utf8, UNDECLARED.encode()), into)
     if root:
@@ -160,14 +162,23 @@ def _read(utf8: bytes, into: Gathering) -> FeedContent:
     return into.content("", Reason.FEED_OTHER_ROOT.of(name) if name else Reason.FEED_EMPTY)
 
 
-def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
+def _read_feed(xml: bytes, into: Gathering, first: int) -> FeedContent:
     import feedparser  # large; sitemaps are read without it
 
-    end = next((found.start() for found in islice(_ITEM.finditer(xml), _FEED_ITEMS, None)), len(xml))
-    whole = _cut(xml, min(end, _FEED_BYTES))
+    starts = [found.start() for found in _ITEM.finditer(xml)]
+    newest = min(NEWEST, first)
+    if 0 < newest < first < len(starts):
+        xml = xml[: starts[newest]] + xml[starts[first] :]
+    else:
+        first = newest = 0
+    end = starts[first - newest + ITEMS_OF_SLICE :][:1]
+    shift = starts[first] - starts[newest] if first else 0
+    whole = _cut(xml, min([_FEED_BYTES, *(start - shift for start in end)]))
     lean = _WASTE.sub(_without_waste, whole)
     short = _cut(lean, _READ_BYTES)
-    problem = "" if len(whole) == len(xml) and len(short) == len(lean) else Reason.FEED_CUT
+    is_cut = len(whole) < len(xml) or len(short) < len(lean)
+    rest = max(first + 1, first - newest + len(_ITEM.findall(short)) - 1) if is_cut else 0  # the last one may be cut
+    problem = Reason.FEED_CUT if is_cut else ""
     try:
         # As a file, since bytes may be read as a file name; without the feed's URL, so that links are not resolved.
         feed = feedparser.parse(
@@ -184,7 +195,7 @@ def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
     if not problem and feed.bozo:
         problem = Reason.FEED_BROKEN.of(_message(feed.get("bozo_exception")))
     kind = "atom" if (feed.get("version") or "").startswith("atom") else "rss"
-    return into.content(kind, problem, _text(feed.feed, "language"), _text(feed.feed, "title"))
+    return replace(into.content(kind, problem, _text(feed.feed, "language"), _text(feed.feed, "title")), rest=rest)
 
 
 def _cut(xml: bytes, size: int) -> bytes:

@@ -160,7 +160,7 @@ class Crawl:
     def feeds(self):
         """Return the paths of the feeds in the store."""
         self.writer.flush()
-        return {url.removeprefix(SITE) for (_, _, _, url, *_) in list_feeds(self.database, hash)}
+        return {url.removeprefix(SITE) for (_, _, url, *_) in list_feeds(self.database, hash)}
 
     def rows(self, statement, path):
         self.writer.flush()

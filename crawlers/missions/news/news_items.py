@@ -83,6 +83,7 @@ class News:
     feeds: Sequence[Target] = ()  # feeds and sitemaps that it names
     span_s: float | None = None  # age of the oldest item
     problem: str = ""  # what is wrong with the feed
+    rest: int = 0  # number of its entries that were read, if others follow
     article: Article | None = None
     fingerprint: DocumentFingerprint | None = None  # of the article
     reason: str = ""  # why it is not a document

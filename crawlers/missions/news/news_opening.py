@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.crawl.spec import crawl_of
 from crawlers.errors import ConfigError
-from crawlers.inputs.setting_readers import chosen_rule, needs_of
+from crawlers.inputs.setting_readers import chosen_rule, needs_of, normalization
 from crawlers.missions.news import ARTICLES
 from crawlers.missions.news.article.news_reader import NewsReader
 from crawlers.missions.news.articles import ArticlePolicy
@@ -21,9 +21,9 @@ from crawlers.missions.news.feeds.sources import SourceLeaders, SourceOwners
 from crawlers.missions.news.feeds.sources_file import read_sources
 from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.news_run import NewsRun
-from crawlers.missions.news.news_settings import news_options
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
+from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.missions.news.stored.documents import has_earlier_documents
 from crawlers.missions.news.stored.iterations import Iterations
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Target
     from crawlers.missions.news.feeds.sources import Source
-    from crawlers.missions.news.news_settings import NewsOptions
 
 logger = logging.getLogger(__name__)
 
 EXTRACTION_TIMEOUT_S = 30.0  # of a page, which occupies a process for as long
 EXTRACTION_MODULES = tuple(f"crawlers.missions.news.article.{name}" for name in ("article_reader", "news_reader"))
+DEADLINE_S = 43_200.0  # between the publication of an article and its storage
 MOST_HUBS = 20  # pages of a site that are polled besides its feeds: front pages of sections
 
 
@@ -68,7 +68,7 @@ def news_crawl(name: str, path: str | None, settings: SettingValues) -> CrawlSpe
         sites,
         settings,
         Scope.of_hosts(hosts, [limits.site for limits in sites]),
-        open=partial(open_news, sources, news_options(settings), pool),
+        open=partial(open_news, sources, settings, pool),
         roots=tuple(known_feeds(sources)),
         leader_of=SourceLeaders(sources).of,
         gives={ARTICLES: True},
@@ -118,24 +118,30 @@ def known_feeds(sources: Iterable[Source]) -> dict[str, str]:
     return feeds | {url: SITEMAP for source in sources for url in source.sitemaps}
 
 
-def open_news(sources: Sequence[Source], options: NewsOptions, pool: ExtractionPool, session: CrawlSession) -> NewsRun:
+def open_news(
+    sources: Sequence[Source], settings: SettingValues, pool: ExtractionPool, session: CrawlSession
+) -> NewsRun:
     """Return the run of the crawl of *sources*; it knows no site before `load_sites`."""
     database, crawl_id, writer, frontier = session.database, session.row.id, session.writer, session.frontier
     reader = session.spec.reader
     assert reader is not None
     assert reader.scope is not None
-    scope = reader.scope.excluding(session.row.excluded)
+    scope, forms, rules = (
+        reader.scope.excluding(session.row.excluded),
+        normalization(settings),
+        settings.get("NEWS_RULES"),
+    )
 
     def target(base: str, path: str = "") -> Target:
-        return resolve(base, path, options.normalization)
+        return resolve(base, path, forms)
 
     classifier = UrlClassifier(
-        stored_rules.rules_by_domain(database, only_manual=options.rules == MANUAL_RULES),
-        learns=options.rules == LEARNT_RULES,
-        applies=options.rules != NO_RULES,
-        fit_factor=options.fit_factor,
-        else_factor=options.else_factor,
-        prior=UrlPrior(shipped_weights(OF_URLS)) if options.rules == LEARNT_RULES else None,
+        stored_rules.rules_by_domain(database, only_manual=rules == MANUAL_RULES),
+        learns=rules == LEARNT_RULES,
+        applies=rules != NO_RULES,
+        fit_factor=settings.getfloat("FIT_FACTOR"),
+        else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
+        prior=UrlPrior(shipped_weights(OF_URLS)) if rules == LEARNT_RULES else None,
     )
     homes = [source.limits.start_url or f"{source.limits.site}/" for source in sources]
     known = known_feeds(sources)
@@ -147,7 +153,8 @@ def open_news(sources: Sequence[Source], options: NewsOptions, pool: ExtractionP
         left_out=scope.excluded,
         owners=SourceOwners((source.limits.site, source.hosts) for source in sources),
     )
-    polls = Polls(options.polls_per_s, options.poll_limits, MOST_HUBS)
+    limits = PollLimits(settings.getfloat("FEED_MIN_SECONDS"), settings.getfloat("FEED_MAX_SECONDS"), DEADLINE_S)
+    polls = Polls(settings.getfloat("FEED_POLLS_PER_SECOND"), limits, MOST_HUBS)
     parts = NewsParts(
         frontier,
         classifier,
@@ -167,7 +174,7 @@ def open_news(sources: Sequence[Source], options: NewsOptions, pool: ExtractionP
     return NewsRun(
         parts,
         articles,
-        Iterations(crawl_id, options.iteration_pages),
+        Iterations(crawl_id, settings.getint("NEWS_ITERATION_PAGES")),
         NewsSites(database, crawl_id, writer, parts, seeds),
         scope,
         NewsReader(
@@ -177,7 +184,7 @@ def open_news(sources: Sequence[Source], options: NewsOptions, pool: ExtractionP
             pool,
             session.reader.run,
         ),
-        recheck_s=options.recheck_s,
+        recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
         in_thread=session.reader.run,
     )
 

@@ -130,25 +130,16 @@ class NewsRun(Run):
     async def receive(self, links: Sequence[IncomingLink], now: float) -> Sequence[IncomingLink]:
         """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
         items = [Announced(link.target, link.hint[1], "") for link in links if link.hint and _is_announced(link)]
-        feeds = [(link.message.source_id, link.target.key) for link in links if _is_feed(link)]
         read_items = self._announcements.look_up(None, items)
         earlier = self.articles.look_up_links(link.target for link in links)
 
-        def read() -> tuple[StoredItems, list[int | None], dict[int, str]]:
-            return (
-                read_items(),
-                earlier.read() if earlier is not None else [],
-                self._sites.names({source_id for source_id, _ in feeds}),
-            )
+        def read() -> tuple[StoredItems, list[int | None]]:
+            return read_items(), earlier.read() if earlier is not None else []
 
-        stored, holders, names = await self._in_thread(read)
+        stored, holders = await self._in_thread(read)
         if earlier is not None:
             self.articles.keep_holders(earlier, holders)
-        for source_id, key in feeds:
-            if source_id in names:
-                self._feeds.record_mention(key, names[source_id])
-        self._announcements.new_of(items, stored)
-        self._announcements.read_again(None, items, stored, now)
+        self._announcements.read_again(stored, now)
         return [link if _is_announced(link) or _is_feed(link) else self._queued(link) for link in links]
 
     def _queued(self, link: IncomingLink) -> IncomingLink:
@@ -190,7 +181,9 @@ class NewsRun(Run):
 
     async def read(self, response: WebResponse, lease: Lease, now: float) -> Page:
         announced, in_feed = self.is_announced(lease), self.is_in_feed(lease)
-        page = await self._news_reader.read(response, lease.id, lease.level, self.kind(lease), announced, in_feed, now)
+        first = None if lease.queue == ARCHIVE else self._polls.rest(lease.id)  # an older sitemap is read once
+        about = (lease.id, lease.level, self.kind(lease), announced, in_feed, now)
+        page = await self._news_reader.read(response, *about, first)
         await self.prepare(lease, page)
         return page
 
@@ -205,11 +198,14 @@ class NewsRun(Run):
         items = self._announced_by(lease, page)
         read_items = self._announcements.look_up(_feed_id(lease), items) if items else None
         read_pages = self._requeue.look_up()
-        if read_article is None and read_items is None and links is None and read_pages is None:
+        news = news_of(page)
+        is_unowned = news is not None and news.kind in ANNOUNCERS and self._feeds.is_unowned(page.url, lease.key)
+        if not is_unowned and all(one is None for one in (read_article, read_items, links, read_pages)):
             return
 
         def read() -> tuple[_Stored, list[int | None], PageBatch | None]:
-            stored = _Stored(read_article and read_article(), read_items and read_items())
+            named_by = self._sites.sites_that_link(lease.id) if is_unowned else ()
+            stored = _Stored(read_article and read_article(), read_items and read_items(), named_by)
             return stored, links.read() if links is not None else [], read_pages and read_pages()
 
         pages = None
@@ -238,7 +234,7 @@ class NewsRun(Run):
 
         Feeds that a page names come before all articles. Pages that are read again are no labels.
         """
-        article, items = self._stored.pop(lease.id, _Stored(None, None))
+        article, items, named_by = self._stored.pop(lease.id, _Stored(None, None))
         changes = ChangeSet()
         if redirects_to_variant(lease, page):
             self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
@@ -248,15 +244,13 @@ class NewsRun(Run):
         news = news_of(page) or News(self.kind(lease))
         announced = self._announced_by(lease, page)
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
-        new = self._announcements.new_of(announced, items)
+        new = [item for item in announced if item.target.key not in items.known]
         is_read = page.state is State.DONE and not page.is_unchanged
         has_links = is_read or self._is_inaccessible_home(lease, page)  # whose feeds may be accessible
         if has_links:
             page, news = self._with_feeds(lease, page, news, is_read=is_read)
         if is_read:
             page, news = self._judged(lease, page, news, changes, now, article)
-        if not news.outcome or lease.is_revisit:
-            self._announcements.was_read(lease.key)
         with self._requeue.repeating_changes(changes):
             found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
         page, slots = replace(page, facts=news), found.slots
@@ -268,11 +262,14 @@ class NewsRun(Run):
             is_poll, revisit_at = True, now
         else:
             is_poll, revisit_at = self._visits.next(lease, page, news, new, found, changes, now)
+        if self._polls.rest(lease.id):
+            page = replace(page, etag="", last_modified="")  # so that the next response is complete
         if has_moved or (is_read and news.announces):
-            self._announcements.read_again(_feed_id(lease), new, items, now)
+            self._announcements.read_again(items, now)
         is_announcer = news.kind in ANNOUNCERS
         if page.state is State.DONE and is_announcer and (news.announces or lease.queue != ARCHIVE):
-            self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
+            # An older sitemap is read once.
+            self._feeds.keep(page, lease.key, news.kind, changes, named_by)
         self._warn_of_feed(lease, page, news)
         self._polls.warn(now)
         self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
@@ -309,7 +306,7 @@ class NewsRun(Run):
         """Warn of a known feed whose first poll fails; later failures raise alarms."""
         kind, problem = self._feeds.kind(lease.key), news.problem if page.state is State.DONE else page.reason
         if kind and problem and not lease.is_revisit and page.state is not State.MOVED:
-            logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), sentence(problem))
+            logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url), sentence(problem))
 
     def _is_inaccessible_home(self, lease: Lease, page: Page) -> bool:
         """Whether the first request for a start URL got a response that is not the page."""
@@ -323,7 +320,7 @@ class NewsRun(Run):
             feeds = self._feeds.of_home(page.url, news.feeds, is_read=is_read)
         else:
             nested = news.kind in ANNOUNCERS and lease.level > MAX_NESTED
-            feeds = [] if nested else self._feeds.requestable(page.url, news.feeds)
+            feeds = [] if nested else self._feeds.requestable(news.feeds)
         return _with_links(page, feeds) if feeds else page, replace(news, feeds=feeds)
 
     def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> LinkSlots:
@@ -369,6 +366,7 @@ class _Stored(NamedTuple):
 
     article: StoredArticle | None
     items: StoredItems | None
+    named_by: Sequence[str] = ()  # sites that link to it, if it is a feed on a site of no source
 
 
 def _is_feed(link: IncomingLink) -> bool:

@@ -12,7 +12,7 @@ from crawlers.missions.news.urls.stored_rules import rules_of_domains
 from crawlers.urls.domains import rule_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from crawlers.frontier.frontier import Frontier
     from crawlers.missions.news.feeds.announcements import Announcements
@@ -63,14 +63,12 @@ class NewsSites:
             [(row.id, key) for row in rows for key in keys.get(row.site, ())]
             for keys in (self._known.homes, self._known.feeds)
         )
-        foreign = [row.id for row in rows if not self._parts.feeds.is_owned(row.site)]
         of_domains = rules_of_domains(database, sorted({domain for row in rows for domain in _domains(row.site)}))
         labels, polls = stored_polls.labels_of(database, sites), stored_polls.polls_of(database, sites)
         queued, announced = stored_polls.queued_sites(database, sites), stored_polls.announced_polls(database, sites)
-        moved = stored_polls.moved_pages(database, [*homes, *feeds])
-        wanted_again = stored_polls.removed_pages(database, feeds)
+        first = stored_polls.first_pages(database, [*homes, *feeds])
+        wanted_again = {key for _, key in feeds}
         documents = stored_polls.documents_of(database, sites, WORTH)
-        named = stored_polls.sites_that_link(database, foreign)
 
         def take_up(now: float) -> None:
             parts = self._parts
@@ -86,12 +84,11 @@ class NewsSites:
             self._writer.submit(parts.requeue.recall(queued))
             parts.announcements.fetch_again(announced, now)  # a run was killed before they were read as articles
             parts.feeds.recall(documents)
-            for key, target in moved:
-                parts.feeds.move(key, target)
-            for key, site in named:
-                parts.feeds.record_mention(key, site)
-            for site, page in wanted_again:
-                parts.frontier.fetch_again(site, [page], now)
+            for page in first:
+                if page.target is not None:
+                    parts.feeds.move(page.key, page.target)
+                elif page.is_gone and page.key in wanted_again:
+                    parts.frontier.fetch_again(page.site, [(page.page_id, page.reason, page.fetched_at)], now)
 
         return take_up
 
@@ -111,9 +108,9 @@ class NewsSites:
         """Return the number of polled pages of all workers; may be called in any thread."""
         return stored_polls.count_polls(self._database, self._crawl_id)
 
-    def names(self, pages: Iterable[int]) -> dict[int, str]:
-        """Return the names of the sites of *pages*, by number; may be called in any thread."""
-        return stored_polls.sites_of_pages(self._database, list(pages))
+    def sites_that_link(self, page_id: int) -> list[str]:
+        """Return the sites with pages that link to a page; may be called in any thread."""
+        return stored_polls.sites_that_link(self._database, page_id)
 
 
 def _domains(site: str) -> list[str]:

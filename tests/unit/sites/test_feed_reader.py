@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlers.sites import feed_reader
 from crawlers.sites.feed_items import FeedContent
 from crawlers.sites.feed_reader import looks_like_feed, read_feed
 
@@ -267,3 +268,22 @@ def test_bytes_never_raise(body, content_type):
     for prefix in (b"", b"<rss><channel><item>", b'{"items":[', b"\x1f\x8b\x08\0", b"http://", b"<urlset><url><loc>"):
         assert isinstance(read(prefix + body, content_type), FeedContent)
         assert looks_like_feed(prefix + body, content_type) in (True, False)
+
+
+@pytest.mark.parametrize("is_atom", [False, True])
+def test_long_feed_is_read_in_slices_that_begin_with_the_newest_entries(monkeypatch, is_atom):
+    monkeypatch.setattr(feed_reader, "ITEMS_OF_SLICE", 4)
+    monkeypatch.setattr(feed_reader, "NEWEST", 1)
+    atom = "".join(f"<entry><link href='/{number}'/></entry>" for number in range(9))
+    body = f"<feed>{atom}</feed>" if is_atom else rss(*(f"<link>/{number}</link>" for number in range(9)))
+    first, found = 0, []
+    while True:
+        content = read_feed(body.encode(), URL, None, NOW, first)
+        found.append("".join(item.url[-1] for item in content.items))
+        assert bool(content.rest) == (content.problem == "feed_cut")
+        if not (first := content.rest):
+            break
+    assert found[0].startswith("0123")
+    assert all(some[0] == "0" for some in found)
+    assert set("".join(found)) == set("012345678")
+    assert len(found) <= 4

@@ -16,7 +16,7 @@ from crawlers.missions.news.feeds.feed_registry import feeds_of
 from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News, news_of
 from crawlers.pages.response import page_of
 from crawlers.reasons import Reason
-from crawlers.sites.feed_reader import looks_like_feed, read_feed
+from crawlers.sites.feed_reader import ITEMS_OF_SLICE, NEWEST, looks_like_feed, read_feed
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.keys import content_hash
 
@@ -67,11 +67,16 @@ class NewsReader:
         is_announced: bool,
         is_in_feed: bool,
         now: float,
+        first: int | None = None,
     ) -> Page:
-        """Return the page of a *response*; *kind* is the kind of poll, "" if it is none. Never raises."""
+        """Return the page of a *response*; *kind* is the kind of poll, "" if it is none. Never raises.
+
+        Long feeds and sitemaps are read in slices: the newest entries, and those from the number *first* on; None: all
+        that can be read at once.
+        """
         is_list = kind == SITEMAP or response.url.partition("?")[0].endswith((".txt", ".txt.gz"))
         if response.status == 200 and looks_like_feed(response.body, response.content_type, is_list):
-            return await self._feed(response, page_id, level, now)
+            return await self._feed(response, page_id, level, now, first)
         found = self._reader.read_or_wait(response, page_id, level, now, self._in_thread)
         page = found if isinstance(found, Page) else await found
         news = replace(news_of(page) or News(), kind=kind)
@@ -130,15 +135,17 @@ class NewsReader:
             return replace(news, odds=odds, article=article, fingerprint=fingerprint)
         return replace(news, odds=odds, reason=Reason.UNSURE)
 
-    async def _feed(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
+    async def _feed(self, response: WebResponse, page_id: int, level: int, now: float, first: int | None) -> Page:
         here = self._reader.site(response.url)
         content: FeedContent | str = await self.pool.run(
-            here, read_feed, response.body, response.url, response.content_type, now
+            here, read_feed, response.body, response.url, response.content_type, now, first or 0
         )
-        body_hash = content_hash(response.body)
+        body_hash = content_hash(response.body + str(first).encode() if first else response.body)
         if isinstance(content, str):
             news = News(FEED, problem=content)
             return page_of(response, page_id, level, State.DONE, content_hash=body_hash, facts=news)
+        if first is not None and SITEMAP in content.kind:
+            content = _slice(content, first)
         targets = self._reader.resolver.directory(response.url)
         items: list[Announced] = []
         links: dict[Target, int] = {}
@@ -174,9 +181,17 @@ class NewsReader:
                 items=items,
                 feeds=_good(targets, content.further),
                 span_s=max(0.0, now - min(dates)) if dates and len(dates) == len(items) else None,
-                problem=content.problem,
+                problem="" if content.rest else content.problem,
+                rest=content.rest,
             ),
         )
+
+
+def _slice(content: FeedContent, first: int) -> FeedContent:
+    """Return the newest entries of a sitemap, and those from the number *first* on, as many as are read at once."""
+    newest, end = min(NEWEST, first), max(NEWEST, first) - NEWEST + ITEMS_OF_SLICE
+    items = [*content.items[:newest], *content.items[first:end]]
+    return replace(content, items=items, rest=end if end < len(content.items) else 0)
 
 
 def _good(targets: Mapping[str, Target | BadUrl], urls: Iterable[str]) -> list[Target]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from sqlalchemy import select
+
 from crawlers.cli.sites.site_seeds import hidden, opened, seed_named
 from crawlers.files.text_file import shortened_list
 from crawlers.inputs.program import program, suggested
@@ -13,9 +15,10 @@ from crawlers.missions.news.feeds.sources_file import feed_address, read_sources
 from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.reports.news_summary import source_figures
 from crawlers.missions.news.stored.alarms import list_alarms
-from crawlers.missions.news.stored.stored_sources import add_feed, list_feeds, save_sources, switch_feed, urls_of_feeds
+from crawlers.missions.news.stored.news_tables import feed
+from crawlers.missions.news.stored.stored_sources import add_feed, list_feeds, save_sources, switch_feed
 from crawlers.reports.catalogue.renderers import text_table
-from crawlers.reports.catalogue.report import Cells, Column, Kind
+from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.urls.domains import is_in_domain, rule_domain
 from crawlers.urls.resolution import resolve
 
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
-
-    from crawlers.missions.news.stored.stored_sources import FeedRow
 
 
 def import_sources(settings: BaseSettings, name: str) -> None:
@@ -79,9 +80,10 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
     with opened(settings) as database:
         seed = seed_named(database, wanted[0]) if wanted else None
         feeds = list_feeds(database, lambda url: resolve(url, "", options).key, None if seed is None else seed.number)
-    shown = [one for one in feeds if opts.all or one.enabled]
+    enabled = [column.name for column in FEEDS].index("enabled")
+    shown = [one for one in feeds if opts.all or one[enabled]]
     if shown:
-        print(text_table(FEEDS, map(_cells, shown)))
+        print(text_table(FEEDS, shown))
     if len(shown) < len(feeds):
         print(hidden(len(feeds) - len(shown), "feed", are_more=bool(shown)))
     elif not feeds:
@@ -111,28 +113,18 @@ def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> N
     )
 
 
-def _cells(feed: FeedRow) -> Cells:
-    # A plain sitemap lists pages of any kind, and announces none of them.
-    items = None if feed.kind == SITEMAP and not feed.items else feed.items
-    origin = "given" if feed.is_given else "found"
-    polled = (feed.polled_at, items, feed.problem)
-    return (feed.seed_number, feed.site, feed.url, feed.kind, origin, feed.enabled, *polled)
-
-
 def show_alarms(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) -> None:
     """Print the open alarms of a source, or of all."""
     with opened(settings) as database:
         alarms = list_alarms(database)
         if wanted:
             seed = seed_named(database, wanted[0])
-            domain, feeds = rule_domain(seed.site), urls_of_feeds(database, seed.number)
+            domain, its = rule_domain(seed.site), select(feed.c.url).where(feed.c.seed_id == seed.number)
+            feeds = frozenset(database.scalars(its))
             alarms = [one for one in alarms if one.subject in feeds or is_in_domain(one.subject, domain)]
     shown = [one for one in alarms if opts.all or one.ended_at is None]
     if shown:
-        rows = (
-            (one.crawl, one.raised_at, one.ended_at, one.kind, one.subject, suggested(one.message)) for one in shown
-        )
-        print(text_table(ALARMS, rows))
+        print(text_table(ALARMS, ((*one[:-1], suggested(one.message)) for one in shown)))
     else:
         print("no open alarms")
     if len(shown) < len(alarms):

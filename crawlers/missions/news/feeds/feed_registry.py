@@ -78,7 +78,6 @@ class FeedRegistry:
         self._kept = set(self._kinds)  # those in the store
         self._removed = {resolve(url, "").key for url in removed}
         self._left_out = frozenset(left_out)
-        self._named: dict[int, str | None] = {}  # the source whose page named a feed on another host
         self._fed: set[str] = set()  # domains of which a feed is known, or was searched
         self._documents: Counter[str] = Counter()  # of domains
         for url in known:
@@ -107,13 +106,17 @@ class FeedRegistry:
         if key in self._kinds:
             self._kinds[target] = self._kinds[key]
 
-    def owner(self, url: str, key: int) -> str | None:
-        """Return the site of the source of a feed; None if it is unknown."""
-        return self._owners.of(site_of(url)) or self._named.get(key)
+    def owner(self, url: str, named_by: Iterable[str] = ()) -> str | None:
+        """Return the source of the site of a feed, or else that of a site that it is *named_by*; None: none."""
+        return next(filter(None, map(self._owners.of, (site_of(url), *named_by))), None)
 
-    def keep(self, page: Page, key: int, kind: str, changes: ChangeSet) -> None:
-        """Add the feed *page* to *changes*, unless it is stored already."""
-        owner = None if key in self._kept else self.owner(page.url, key)
+    def is_unowned(self, url: str, key: int) -> bool:
+        """Return whether *url* may be that of a new feed on a site of no source: it belongs to one that names it."""
+        return key not in self._kept and self.owner(url) is None
+
+    def keep(self, page: Page, key: int, kind: str, changes: ChangeSet, named_by: Iterable[str] = ()) -> None:
+        """Add the feed *page* to *changes*, unless it is stored already; pages of the sites *named_by* link to it."""
+        owner = None if key in self._kept else self.owner(page.url, named_by)
         if owner is not None:
             self._kept.add(key)
             self._fed.add(rule_domain(site_of(page.url)))
@@ -134,7 +137,7 @@ class FeedRegistry:
             return self._usual(url)
         if named:
             self._fed.add(rule_domain(site_of(url)))
-        return self.requestable(url, named)
+        return self.requestable(named)
 
     def of_document(self, url: str) -> list[Target]:
         """Return the usual URLs of feeds if the new document at *url* shows that its domain is worth a search."""
@@ -151,20 +154,8 @@ class FeedRegistry:
         if domain in self._fed:
             return []
         self._fed.add(domain)
-        return self.requestable(url, [self._resolve(url, place) for place in USUAL_PLACES])
+        return self.requestable([self._resolve(url, place) for place in USUAL_PLACES])
 
-    def record_mention(self, key: int, site: str) -> None:
-        """Note that a page of *site* named the feed with that *key*, if nothing is known of it."""
-        self._named.setdefault(key, self._owners.of(site))
-
-    def is_owned(self, site: str) -> bool:
-        """Return whether *site* belongs to a source."""
-        return self._owners.of(site) is not None
-
-    def requestable(self, url: str, feeds: Iterable[Target]) -> list[Target]:
-        """Return those of the *feeds* named by the page at *url* that may be requested."""
-        wanted = [one for one in feeds if one.key not in self._removed and one.site not in self._left_out]
-        for target in wanted:
-            if self._owners.of(target.site) is None:
-                self.record_mention(target.key, site_of(url))
-        return wanted
+    def requestable(self, feeds: Iterable[Target]) -> list[Target]:
+        """Return those of *feeds* that may be requested."""
+        return [one for one in feeds if one.key not in self._removed and one.site not in self._left_out]

@@ -69,11 +69,16 @@ class SiteHealth(NamedTuple):
 
 
 class Alarm(NamedTuple):
-    """A condition that needs attention; *kind* and *subject* identify it."""
+    """A condition that needs attention."""
 
     kind: str
     subject: str
     message: str  # what is wrong; what to do
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What it is about."""
+        return self.kind, self.subject
 
 
 class Pause(NamedTuple):

@@ -104,7 +104,8 @@ class NextVisits:
             return False, None
         if page.state is not State.DONE:
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # which may appear later
-            if polls.kind(lease.id) or is_root or _is_loop(lease, page):
+            is_large = page.reason == Reason.TOO_LARGE and self._announcements.may_be_feed(lease)
+            if polls.kind(lease.id) or is_root or is_large or _is_loop(lease, page):
                 kind = self.kind(lease) or (HOME if is_home else FEED)
                 return True, polls.record_failure(lease, kind, now, changes, page.reason or _redirect_problem(page))
             if lease.is_revisit and may_pass(page) and self._repeats[lease.id] < MAX_REPEATS:
@@ -119,7 +120,7 @@ class NextVisits:
             return False, None
         if news.announces:
             changes.add(*(FeedItemRow(lease.id, i.target.key, i.published_at, now, i.title) for i in new))
-            shown, span_s, problem = len(news.items), news.span_s, news.problem
+            shown, span_s, problem = len(news.items), news.span_s, _problem(news, bool(new))
             counts = {"new_items": len(new), "shown": shown}
             return True, polls.record_poll(lease, news.kind, now, changes, **counts, span_s=span_s, problem=problem)
         if news.outcome == NEW and self._recheck_s and not lease.is_revisit:
@@ -145,12 +146,23 @@ class NextVisits:
             return None
         kind, new = news.kind or (HOME if is_home else PAGE), count if is_poll else 0
         return self._polls.record_poll(
-            lease, kind, now, changes, new_items=new, shown=len(page.links), problem=news.problem
+            lease,
+            kind,
+            now,
+            changes,
+            new_items=new,
+            shown=len(page.links),
+            problem=_problem(news, bool(found.new)),
         )
 
 
 def _is_loop(lease: Lease, page: Page) -> bool:
     return page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0
+
+
+def _problem(news: News, has_new: bool) -> str:
+    """Return what is wrong with a feed, or that it goes on, unless what was read of it was known."""
+    return Reason.FEED_REST.of(news.rest) if news.rest and has_new else news.problem
 
 
 def _redirect_problem(page: Page) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from crawlers.missions.news.news_items import ANNOUNCERS, ARTICLE, PAGE, POLLED_LISTS
 from crawlers.missions.news.plan.poll_plan import UNKNOWN, USUAL_WINDOW, ArrivalRate, PollPlan, distribution, safe_s
 from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.reasons import Reason, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -50,6 +51,7 @@ class _Poll:
     window: int = USUAL_WINDOW  # number of items in the feed
     responded_at: float | None = None  # when it was polled successfully last
     needed_per_s: float = 0.0  # polls
+    rest: int = 0  # number of its entries that were read, if others follow
 
 
 class Polls:
@@ -97,6 +99,7 @@ class Polls:
             newest_at, responded_at = (None if at is None else min(at, now) for at in (row.newest_at, responded_at))
             counts = (row.polls, row.failures, row.new_items)
             poll = _Poll(row.site_id, row.kind, *counts, newest_at, ArrivalRate(items, seconds), window, responded_at)
+            poll.rest = _rest(row.problem)
             self._add(row.page_id, poll)
 
     def forget_site(self, site_id: int) -> None:
@@ -108,6 +111,11 @@ class Polls:
         """Return the kind of poll of a page; "" if it is none."""
         poll = self._polls.get(page_id)
         return poll.kind if poll is not None else ""
+
+    def rest(self, page_id: int) -> int:
+        """Return the number of the entries of a long feed that were read; 0 if none follow."""
+        poll = self._polls.get(page_id)
+        return poll.rest if poll is not None else 0
 
     def has_room(self, site_id: int) -> bool:
         """Return whether another page of the site that is not a feed may be polled."""
@@ -143,7 +151,8 @@ class Polls:
         """Return the time of the next poll after one with *new_items* of *shown* items; None if there is none.
 
         The row of the poll is added to *changes*. *span_s* is the age of the oldest item, if all are dated: it
-        determines the rate at the first poll, and if all items are new.
+        determines the rate at the first poll, and if all items are new. With the *problem* `FEED_REST` the next poll
+        goes on with the entries that were not read yet.
         """
         poll = self._poll_of(lease, kind)
         if kind in ANNOUNCERS and poll.kind != kind:  # its first poll failed, or its kind has changed
@@ -158,6 +167,7 @@ class Polls:
         poll.window, poll.responded_at = shown or poll.window, now
         self._learn(poll)
         poll.polls += 1
+        poll.rest = _rest(problem)
         poll.failures = 0
         poll.new_items += new_items
         if new_items or poll.newest_at is None:
@@ -255,6 +265,12 @@ class Polls:
                 f"{min(too_slow):.0%} of the polls are possible); shorten their delays, or remove feeds."
             )
         self._warning = " ".join(sentences)
+
+
+def _rest(problem: str | None) -> int:
+    """Return the number of entries that were read, if *problem* says that others follow; else 0."""
+    code, parts = parsed(problem) if problem else (None, {})
+    return int(parts["number"]) if code is Reason.FEED_REST else 0
 
 
 def _row(page_id: int, poll: _Poll, due_at: float, now: float, problem: str) -> PollRow:

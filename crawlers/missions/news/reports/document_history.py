@@ -114,18 +114,15 @@ def _poll(row: Any) -> list[Said]:
 
 
 def _document(row: Any) -> Said:
-    further = [said("%(length)s, found by %(extractor)s", length=_characters(row.text), extractor=row.extractor)]
-    if row.published:
-        further.append(said("published %(published)s", published=row.published))
     authors = ", ".join(json.loads(row.authors))
-    if authors:
-        further.append(said("by %(authors)s", authors=authors))
-    if row.section:
-        further.append(said("in the section %(section)s", section=row.section))
-    if row.language:
-        further.append(said("language: %(language)s", language=row.language))
-    if row.canonical and row.canonical != row.url:
-        further.append(said("canonical URL %(url)s", url=Url(row.canonical)))
+    further = [
+        said("%(length)s, found by %(extractor)s", length=_characters(row.text), extractor=row.extractor),
+        *([said("published %(published)s", published=row.published)] if row.published else ()),
+        *([said("by %(authors)s", authors=authors)] if authors else ()),
+        *([said("in the section %(section)s", section=row.section)] if row.section else ()),
+        *([said("language: %(language)s", language=row.language)] if row.language else ()),
+        *([said("canonical URL %(url)s", url=Url(row.canonical))] if row.canonical not in (None, "", row.url) else ()),
+    ]
     return said("document: %(title)s", further, title=row.title)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import case, literal, null, select
@@ -138,24 +139,20 @@ class UrlRules(Report):
         sites = select(site.c.id, site.c.site).where(is_wanted_site(crawl_id, filters), is_left)
         for one in connection.execute(sites.order_by(site.c.id)).all():
             first = place + 1 if one.id == site_id else 0
-            rules = rules_at(connection, one.site)
             rows = [
-                Row(_rule_cells(one.site, stored, counts), (one.id, number))
-                for number, (stored, counts) in enumerate(_counted(connection, one, rules))
-                if number >= first and filters.text.lower() in f"{one.site}\n{stored.rule.regex}".lower()
+                Row(cells, (one.id, number))
+                for number, cells in enumerate(_rows(connection, one, rules_at(connection, one.site)))
+                if number >= first and filters.text.lower() in f"{one.site}\n{cells[1]}".lower()
             ]
             yield Step(rows, (one.id, MOST))  # after all rules of the site
         yield Step([], None)
 
 
-Counts = tuple[int, int, int]  # URLs that match, documents among them, and the pages that were tried
-
-
-def _counted(connection: Connection, of: Any, rules: list[StoredRule]) -> Iterator[tuple[StoredRule, Counts]]:
-    """Yield each of *rules* with what it matches among some pages of the site *of*."""
+def _rows(connection: Connection, of: Any, rules: list[StoredRule]) -> Iterator[Cells]:
+    """Yield the cells of each of *rules*, with what it matches among some pages of the site *of*."""
     if not rules:
         return
-    expressions = UrlExpressions([stored.rule.regex for stored in rules])
+    expressions = UrlExpressions([rule.regex for _, _, rule in rules])
     pages = (
         select(page.c.url, document.c.page_id)
         .outerjoin(document, document.c.page_id == page.c.id)
@@ -163,31 +160,26 @@ def _counted(connection: Connection, of: Any, rules: list[StoredRule]) -> Iterat
         .order_by(page.c.level, page.c.id)
         .limit(PAGES)
     )
-    matched, documents, number = [0] * len(rules), [0] * len(rules), 0
-    for url, document_id in connection.execute(pages):
-        number += 1
-        for index in expressions.matching(target_of_url(url)):
-            matched[index] += 1
-            documents[index] += document_id is not None
-    for index, stored in enumerate(rules):
-        yield stored, (matched[index], documents[index], number)
-
-
-def _rule_cells(name: str, stored: StoredRule, counts: Counts) -> Cells:
-    number, domain, rule = stored
-    return (
-        name,
-        rule.regex,
-        rule.origin,
-        rule.weight,
-        "yes" if rule.is_pinned else "no",
-        rule.support or None,
-        round(rule.precision_low, 3) if rule.support else None,
-        *counts,
-        rule.learnt_at or None,
-        number,
-        domain,
-    )
+    found = connection.execute(pages).all()
+    matched, documents = Counter[int](), Counter[int]()
+    for url, document_id in found:
+        places = expressions.matching(target_of_url(url))
+        matched.update(places)
+        documents.update(places if document_id is not None else ())
+    for place, (number, domain, rule) in enumerate(rules):
+        yield (
+            of.site,
+            rule.regex,
+            rule.origin,
+            rule.weight,
+            "yes" if rule.is_pinned else "no",
+            rule.support or None,
+            round(rule.precision_low, 3) if rule.support else None,
+            *(matched[place], documents[place], len(found)),
+            rule.learnt_at or None,
+            number,
+            domain,
+        )
 
 
 class Alarms(ComputedReport):

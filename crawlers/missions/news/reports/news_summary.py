@@ -12,6 +12,7 @@ from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import ANNOUNCERS
 from crawlers.missions.news.stored.alarms import list_alarms, open_alarms
 from crawlers.missions.news.stored.news_tables import document, feed, poll
+from crawlers.missions.news.stored.stored_polls import FAILS
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, sentence
 from crawlers.reports.crawl_summary import MissionSummary
@@ -40,37 +41,29 @@ def source_figures(database: Database) -> list[Cells]:
         .where(crawl.c.mission == "news", site.c.start_url.is_not(None))
     )
     sources = select(seed.c.id, seed.c.site, seed.c.enabled, seed.c.hosts).order_by(seed.c.id)
-    feeds = select(feed.c.seed_id, func.count()).where(feed.c.enabled).group_by(feed.c.seed_id)
+    feeds = select(feed.c.url, feed.c.enabled, seed.c.site).join(seed, seed.c.id == feed.c.seed_id)
     # Grouped by site first, which uses an index.
-    by_site = (
-        select(document.c.site_id, func.count().label("number"), func.max(document.c.stored_at).label("stored_at"))
-        .group_by(document.c.site_id)
-        .subquery()
-    )
-    stored = select(site.c.site, by_site.c.number, by_site.c.stored_at).join(site, site.c.id == by_site.c.site_id)
-    with database.read() as connection:
-        rows = connection.execute(sources.where(seed.c.enabled | seed.c.id.in_(named))).all()
-        feed_counts = {number: count for number, count in connection.execute(feeds)}
-        owner_of_feed = {
-            url: name
-            for url, name in connection.execute(select(feed.c.url, seed.c.site).join(seed, seed.c.id == feed.c.seed_id))
-        }
-        found = connection.execute(stored).all()
+    by_site = select(document.c.site_id, func.count().label("number"), func.max(document.c.stored_at).label("latest"))
+    stored = by_site.group_by(document.c.site_id).subquery()
+    documents = select(site.c.site, stored.c.number, stored.c.latest).join(site, site.c.id == stored.c.site_id)
+    rows = database.rows(sources.where(seed.c.enabled | seed.c.id.in_(named)))
     owners = SourceOwners((row.site, (row.hosts or "").split()) for row in rows)
-    documents: Counter[str | None] = Counter()
+    number: Counter[str | None] = Counter()
     latest: dict[str | None, float] = {}
-    for name, count, stored_at in found:
+    for name, count, stored_at in database.rows(documents):
         owner = owners.of(name)
-        documents[owner] += count
+        number[owner] += count
         latest[owner] = max(stored_at, latest.get(owner, 0.0))
+    known = database.rows(feeds)
+    enabled = Counter(owner for _, is_enabled, owner in known if is_enabled)
+    owner_of_feed = {url: owner for url, _, owner in known}
     alarms = Counter(
         owner_of_feed.get(one.subject) or owners.of(site_of(one.subject))
         for one in list_alarms(database)
         if one.ended_at is None
     )
     return [
-        (*row[:3], documents[row.site], latest.get(row.site), feed_counts.get(row.id, 0), alarms[row.site] or None)
-        for row in rows
+        (*row[:3], number[row.site], latest.get(row.site), enabled[row.site], alarms[row.site] or None) for row in rows
     ]
 
 
@@ -86,7 +79,7 @@ def news_summary(database: Database, crawl: NamedCrawl, results: CrawlResults, b
         .group_by(site.c.id, site.c.site)
     )
     feeds = (
-        select(page.c.url, (poll.c.failures > 0) | poll.c.problem.is_not(None), poll.c.problem)
+        select(page.c.url, FAILS, poll.c.problem)
         .join(poll, poll.c.page_id == page.c.id)
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl.id, site.c.is_open, poll.c.kind.in_(ANNOUNCERS))

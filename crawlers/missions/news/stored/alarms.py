@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, func, select, text
+from sqlalchemy import Select, case, func, literal, select, text
 
 from crawlers.items import REVISIT, State
 from crawlers.missions.news.news_items import ANNOUNCERS, POLLED_LISTS
 from crawlers.missions.news.plan.alarm_rules import (
     DAY_S,
+    DEAD_FEED,
     UNREACHABLE,
     Alarm,
     Failing,
@@ -19,13 +20,22 @@ from crawlers.missions.news.plan.alarm_rules import (
     alarms_of,
     longest_silence_s,
 )
-from crawlers.missions.news.stored.news_tables import EndedAlarm, RaisedAlarm, alarm, document, feed, news_score, poll
+from crawlers.missions.news.stored.news_tables import (
+    EndedAlarm,
+    RaisedAlarm,
+    alarm,
+    document,
+    feed,
+    news_score,
+    poll,
+)
+from crawlers.missions.news.stored.stored_polls import FAILS
 from crawlers.reasons import COPIES
 from crawlers.store.schema.tables import crawl, page, seed, site
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
@@ -46,17 +56,6 @@ _FAILED = text(
 )
 
 
-class AlarmRow(NamedTuple):
-    """A stored alarm."""
-
-    crawl: str  # name
-    kind: str
-    subject: str
-    message: str
-    raised_at: float
-    ended_at: float | None
-
-
 class Check(NamedTuple):
     """The result of a check: raised, ended and open alarms; *changes* has the rows of the raised and ended ones."""
 
@@ -69,16 +68,13 @@ class Check(NamedTuple):
 def check(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Check:
     """Check a crawl at *now*. The changes of the previous check must be committed. Raises `StoreError`."""
     with database.read() as connection:
-        failing = [*_feeds(connection, crawl_id), *_sources(connection, crawl_id)]
-        found = alarms_of(failing, _sites(connection, crawl_id, limits, now), limits, now, pause)
+        found = alarms_of(_failing(connection, crawl_id), _sites(connection, crawl_id, limits, now), limits, now, pause)
         known = open_alarms(connection, crawl_id)
-    now_open = {(one.kind, one.subject) for one in found}
-    before = {(one.kind, one.subject) for one in known.values()}
-    raised = [one for one in found if (one.kind, one.subject) not in before]
-    over = {number: one for number, one in known.items() if (one.kind, one.subject) not in now_open}
-    changes = ChangeSet(*(RaisedAlarm(crawl_id, *one, now) for one in raised))
-    changes.add(*(EndedAlarm(number, now) for number in over))
-    return Check(raised, list(over.values()), found, changes)
+    before, open_now = ({one.identity for one in some} for some in (known.values(), found))
+    raised = [one for one in found if one.identity not in before]
+    over = {number: one for number, one in known.items() if one.identity not in open_now}
+    rows = (*(RaisedAlarm(crawl_id, *one, now) for one in raised), *(EndedAlarm(number, now) for number in over))
+    return Check(raised, list(over.values()), found, ChangeSet(*rows))
 
 
 def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
@@ -89,11 +85,14 @@ def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
     return {number: Alarm(*rest) for number, *rest in connection.execute(statement.order_by(alarm.c.id))}
 
 
-def list_alarms(database: Database) -> list[AlarmRow]:
-    """Return the alarms of all crawls, in the order in which they were raised."""
-    statement = select(crawl.c.name, *(alarm.c[name] for name in AlarmRow._fields[1:]))
-    rows = database.rows(statement.join(crawl, crawl.c.id == alarm.c.crawl_id).order_by(alarm.c.id))
-    return [AlarmRow(*row) for row in rows]
+def list_alarms(database: Database) -> Sequence[Any]:
+    """Return the alarms of all crawls in the order in which they were raised.
+
+    They are rows: the name of the crawl, `raised_at`, `ended_at`, `kind`, `subject` and `message`.
+    """
+    columns = (alarm.c.raised_at, alarm.c.ended_at, alarm.c.kind, alarm.c.subject, alarm.c.message)
+    statement = select(crawl.c.name, *columns).join(crawl, crawl.c.id == alarm.c.crawl_id)
+    return database.rows(statement.order_by(alarm.c.id))
 
 
 # The time of the last success: a page whose revisits fail keeps its state and the time of its download.
@@ -105,50 +104,50 @@ def _of(crawl_id: int) -> ColumnElement[bool]:
     return (site.c.crawl_id == crawl_id) & site.c.is_open
 
 
-def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
-    """Return the failing feeds."""
-    fails = poll.c.failures > 0
-    since = case((~fails, poll.c.newest_at), else_=_LAST_SUCCESS)
-    statement = (
-        select(page.c.url, since, poll.c.problem)
-        .join(poll, poll.c.page_id == page.c.id)
-        .join(news_score, news_score.c.page_id == page.c.id)
-        .join(site, site.c.id == page.c.site_id)
-        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_(ANNOUNCERS))
-        .where(fails | poll.c.problem.is_not(None))
-        .order_by(page.c.url)
-    )
-    return [Failing(url, began, problem or "") for url, began, problem in connection.execute(statement)]
+def _failing(connection: Connection, crawl_id: int) -> Iterator[Failing]:
+    """Yield the failing feeds, and the sources whose start URLs and feeds, on any host, all fail.
 
+    A source fails since the last success of any of them.
+    """
+    polled = (_of(crawl_id), news_score.c.queue == REVISIT)
 
-def _sources(connection: Connection, crawl_id: int) -> list[Failing]:
-    """Return the sources whose start URLs and feeds, on any host, all fail, since the last success of any of them."""
-    statement = (
-        select(seed.c.site, func.max(_LAST_SUCCESS), func.max(poll.c.problem))
-        .select_from(poll)
-        .join(page, page.c.id == poll.c.page_id)
-        .join(news_score, news_score.c.page_id == page.c.id)
-        .join(site, site.c.id == page.c.site_id)
+    def of(*columns: ColumnElement[Any]) -> Select[Any]:
+        scheduled = select(*columns).select_from(poll).join(page, page.c.id == poll.c.page_id).where(*polled)
+        scheduled = scheduled.join(news_score, news_score.c.page_id == page.c.id)
+        return scheduled.join(site, site.c.id == page.c.site_id)
+
+    since = case((poll.c.failures == 0, poll.c.newest_at), else_=_LAST_SUCCESS)
+    feeds = of(page.c.url, since, poll.c.problem, literal(DEAD_FEED))
+    feeds = feeds.where(poll.c.kind.in_(ANNOUNCERS), FAILS).order_by(page.c.url)
+    sources = (
+        of(seed.c.site, func.max(_LAST_SUCCESS), func.max(poll.c.problem), literal(UNREACHABLE))
         .outerjoin(feed, feed.c.url == page.c.url)
         .join(seed, seed.c.id == func.coalesce(feed.c.seed_id, site.c.seed_id))
-        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_(POLLED_LISTS))
+        .where(poll.c.kind.in_(POLLED_LISTS))
         .group_by(seed.c.site)
         .having(func.min(poll.c.failures) > 0)
         .order_by(seed.c.site)
     )
-    rows = connection.execute(statement)
-    return [Failing(name, began, problem or "", UNREACHABLE) for name, began, problem in rows]
+    for statement in (feeds, sources):
+        for subject, began, problem, kind in connection.execute(statement):
+            yield Failing(subject, began, problem or "", kind)
 
 
 def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) -> Iterator[SiteHealth]:
     day = now - DAY_S
     names = connection.execute(select(site.c.id, site.c.site).where(_of(crawl_id)).order_by(site.c.site))
-    failed: dict[int, tuple[int, str]] = {}
+    failed: dict[int, list[str]] = {}
     # Grouped here, because SQLite would read all pages to group them.
     for number, reason in connection.execute(_FAILED, {"since": day}):
-        failures, example = failed.get(number, (0, ""))
-        failed[number] = failures + 1, max(example, reason)
-    polls = _polls(connection, crawl_id)
+        failed.setdefault(number, []).append(reason)
+    responded_at = func.max(case((poll.c.failures == 0, poll.c.polled_at)))
+    polls = (
+        select(poll.c.site_id, func.max(poll.c.newest_at), responded_at)
+        .join(site, site.c.id == poll.c.site_id)
+        .where(_of(crawl_id))
+        .group_by(poll.c.site_id)
+    )
+    polled = {number: tuple(times) for number, *times in connection.execute(polls)}
     for number, name in names.all():
         latest = select(_APPEARED).where(document.c.site_id == number).order_by(document.c.stored_at.desc())
         published = list(connection.execute(latest.limit(LATEST)).scalars())
@@ -161,17 +160,6 @@ def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) ->
             fresh = select(func.max(_APPEARED)).where(document.c.site_id == number, document.c.stored_at > began)
             newest = connection.execute(fresh).scalar()
             published += [newest] if newest is not None and newest > max(published) else []
-        discovered_at, responded_at = polls.get(number, (None, None))
-        failures, reason = failed.get(number, (0, ""))
-        yield SiteHealth(name, published, failures, reason, stored, discovered_at, responded_at)
-
-
-def _polls(connection: Connection, crawl_id: int) -> dict[int, tuple[Any, Any]]:
-    responded_at = func.max(case((poll.c.failures == 0, poll.c.polled_at)))
-    statement = (
-        select(poll.c.site_id, func.max(poll.c.newest_at), responded_at)
-        .join(site, site.c.id == poll.c.site_id)
-        .where(_of(crawl_id))
-        .group_by(poll.c.site_id)
-    )
-    return {number: (newest_at, answered) for number, newest_at, answered in connection.execute(statement)}
+        reasons = failed.get(number, [])
+        times = polled.get(number, (None, None))
+        yield SiteHealth(name, published, len(reasons), max(reasons, default=""), stored, *times)

@@ -11,7 +11,8 @@ from crawlers.items import GONE, REVISIT, State
 from crawlers.missions.news.article.article_evidence import StoredLabel
 from crawlers.missions.news.news_items import ARTICLE, PAGE
 from crawlers.missions.news.stored.news_tables import PollRow, document, feed, feed_item, news_score, page_label, poll
-from crawlers.reasons import COPIES, code_of
+from crawlers.reasons import COPIES, Reason, code_of
+from crawlers.store.reading.url_counts import has_reason
 from crawlers.store.schema.tables import link, page, seed, site
 from crawlers.store.streaming import among
 
@@ -32,14 +33,16 @@ _WANTED = {
         jsonb_array_elements(CAST(:wanted AS jsonb)) AS w(value) JOIN page AS p
         ON p.site_id = CAST(w.value->>0 AS integer) AND p.key = CAST(w.value->>1 AS bigint)""",
 }
-_GONE = f"""
-    SELECT site.site, p.id, p.reason, p.fetched_at FROM {{wanted}}
-    JOIN site ON site.id = p.site_id JOIN news_score AS s ON s.page_id = p.id
-    WHERE s.queue = {GONE} AND p.state <> {int(State.MOVED)} ORDER BY p.id"""  # noqa: S608 - constants of ours
+_FIRST = f"""
+    SELECT p.key, site.site, p.id, p.reason, p.fetched_at,
+        s.queue = {GONE} AND p.state <> {int(State.MOVED)} AS is_gone, t.site_id AS target_site, t.key AS target
+    FROM {{wanted}} JOIN site ON site.id = p.site_id LEFT JOIN news_score AS s ON s.page_id = p.id
+    LEFT JOIN page AS t ON t.id = p.moved_to AND p.state = {int(State.MOVED)} ORDER BY p.id"""  # noqa: S608
+LINKS = 100  # to a feed, which are looked at
 
-_MOVED = f"""
-    SELECT p.key, t.site_id, t.key FROM {{wanted}} JOIN page AS t ON t.id = p.moved_to
-    WHERE p.state = {int(State.MOVED)}"""  # noqa: S608
+
+# Whether a feed failed at its last poll, or has a problem; a long one that is read in slices has none.
+FAILS = (poll.c.failures > 0) | (poll.c.problem.is_not(None) & ~has_reason(poll.c.problem, [Reason.FEED_REST]))
 
 
 class QueuedSite(NamedTuple):
@@ -158,24 +161,16 @@ def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]
     return [QueuedSite(*row) for row in database.rows(statement.where(among(site.c.id, sites)))]
 
 
-def sites_of_pages(database: Database, pages: Collection[int]) -> dict[int, str]:
-    """Return the names of the sites of *pages*, by the number of the page."""
-    statement = select(page.c.id, site.c.site).join(site, site.c.id == page.c.site_id)
-    return {page_id: name for page_id, name in database.rows(statement.where(among(page.c.id, pages)))}
-
-
-def sites_that_link(database: Database, sites: Collection[int]) -> list[tuple[int, str]]:
-    """Return the key of each page of *sites* to which another site links, and that site; the first link comes first."""
-    source, its = page.alias("source"), site.alias("its")
+def sites_that_link(database: Database, page_id: int) -> list[str]:
+    """Return the sites with pages that link to a page, the first link first."""
     statement = (
-        select(page.c.key, its.c.site)
-        .join(link, link.c.target_id == page.c.id)
-        .join(source, source.c.id == link.c.source_id)
-        .join(its, its.c.id == source.c.site_id)
-        .where(source.c.site_id != page.c.site_id, among(page.c.site_id, sites))
+        select(site.c.site)
+        .join(page, page.c.site_id == site.c.id)
+        .join(link, link.c.source_id == page.c.id)
+        .where(link.c.target_id == page_id)
         .order_by(link.c.source_id)
     )
-    return [(key, name) for key, name in database.rows(statement)]
+    return list(dict.fromkeys(database.scalars(statement.limit(LINKS))))
 
 
 def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[str]:
@@ -185,26 +180,28 @@ def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[s
     return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]
 
 
-def removed_pages(
-    database: Database, wanted: Collection[tuple[int, int]]
-) -> list[tuple[str, tuple[int, str | None, float | None]]]:
-    """Return those of the pages *wanted*, given as (site number, key), that are gone, except redirects.
+class FirstPage(NamedTuple):
+    """A page that the user named, and what became of it."""
 
-    Each is (site, (page number, reason, time of its download)).
-    """
-    statement = text(_GONE.format(wanted=_WANTED[database.engine.dialect.name]))
-    return [(name, (*page,)) for name, *page in database.rows(statement, wanted=json.dumps(list(wanted)))]
+    key: int
+    site: str
+    page_id: int
+    reason: str | None
+    fetched_at: float | None
+    is_gone: bool  # not to be fetched again, nor moved
+    target_site: int | None  # the number of the site of the page that it redirects to
+    target: int | None  # the key of that
 
 
-def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Follow the redirects of *wanted*, pages given as (site number, key); return (key, target's key) of each hop."""
-    statement = text(_MOVED.format(wanted=_WANTED[database.engine.dialect.name]))
-    found: dict[int, int] = {}
+def first_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[FirstPage]:
+    """Return the pages *wanted*, given as (site number, key), and those at which their redirects lead to."""
+    statement = text(_FIRST.format(wanted=_WANTED[database.engine.dialect.name]))
+    found: dict[int, FirstPage] = {}
     while wanted := [one for one in wanted if one[1] not in found]:
         rows = database.rows(statement, wanted=json.dumps(wanted))
-        found.update((key, target) for key, _, target in rows)
-        wanted = [(site_id, target) for _, site_id, target in rows]
-    return list(found.items())
+        found.update((row.key, FirstPage(*row)) for row in rows)
+        wanted = [(row.target_site, row.target) for row in rows if row.target is not None]
+    return list(found.values())
 
 
 def labels_of(database: Database, sites: Collection[int]) -> list[StoredLabel]:

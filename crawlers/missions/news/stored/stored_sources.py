@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, case, func, insert, select, true, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import SeedChange, SiteLimits
@@ -25,22 +25,8 @@ if TYPE_CHECKING:
 
     from crawlers.items import Seed
     from crawlers.missions.news.urls.rule_learner import UrlRule
+    from crawlers.reports.catalogue.report import Cells
     from crawlers.store.database import Database
-
-
-class FeedRow(NamedTuple):
-    """A feed or sitemap, with the result of its latest poll in any crawl."""
-
-    id: int
-    seed_number: int
-    site: str
-    url: str
-    kind: str  # feed, sitemap
-    is_given: bool  # by a person; otherwise discovered by a crawl
-    enabled: bool
-    polled_at: float | None = None
-    items: int | None = None  # announced so far
-    problem: str | None = None
 
 
 def save_sources(
@@ -128,31 +114,32 @@ def switch_feed(database: Database, owner: Seed, url: str, *, enabled: bool) -> 
             )
 
 
-def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | None = None) -> list[FeedRow]:
-    """Return the feeds of the seed *owner*, or of all seeds: by seed, the given ones first.
+def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | None = None) -> list[Cells]:
+    """Return the feeds of the seed *owner*, or of all seeds, with their latest polls in any crawl.
 
+    They are sorted by seed, the given ones first. The cells: the number and the site of the seed; URL, kind, origin
+    (given or found), whether it is enabled; when it was polled, the items that it announced so far, its problem.
     *key_of* returns the key of a URL in a crawl.
     """
+    origin = case((feed.c.is_given, "given"), else_="found")
     statement = (
-        select(feed.c.id, seed.c.id, seed.c.site, feed.c.url, feed.c.kind, feed.c.is_given, feed.c.enabled)
+        select(seed.c.id, seed.c.site, feed.c.url, feed.c.kind, origin, feed.c.enabled)
         .join(seed, seed.c.id == feed.c.seed_id)
         .order_by(seed.c.id, feed.c.is_given.desc(), feed.c.id)
     )
     if owner is not None:
         statement = statement.where(seed.c.id == owner)
+    # A plain sitemap lists pages of any kind, and announces none of them.
+    items = case((poll.c.kind == FEED, poll.c.new_items), else_=func.nullif(poll.c.new_items, 0))
     polls = (
-        select(page.c.key, poll.c.polled_at, poll.c.new_items, poll.c.problem)
+        select(page.c.key, poll.c.polled_at, items, poll.c.problem)
         .join(page, page.c.id == poll.c.page_id)
         .where(poll.c.kind.in_(ANNOUNCERS))
         .order_by(poll.c.polled_at)
     )
     latest = {key: tuple(values) for key, *values in database.rows(polls)}
-    return [FeedRow(*row, *latest.get(key_of(row.url), ())) for row in database.rows(statement)]
-
-
-def urls_of_feeds(database: Database, owner: int) -> set[str]:
-    """Return the URLs of all feeds of the seed *owner*, enabled or not."""
-    return set(database.scalars(select(feed.c.url).where(feed.c.seed_id == owner)))
+    never = (None, None, None)
+    return [(*row, *latest.get(key_of(row.url), never)) for row in database.rows(statement)]
 
 
 def _numbers(connection: Connection) -> dict[str, int]:
@@ -174,19 +161,15 @@ def _change(source: Source, **enabled: bool) -> SeedChange:
 
 
 def _save_feeds(connection: Connection, owned: Iterable[tuple[int, Source]]) -> None:
-    known = {row.url: row for row in connection.execute(select(feed))}
-    new, changed = [], []
-    for number, source in owned:
-        for kind, urls in ((FEED, source.feeds), (SITEMAP, source.sitemaps)):
-            for url in urls:
-                row = known.get(url)
-                values = {"seed_id": number, "kind": kind, "is_given": True}
-                if row is None:
-                    new.append({**values, "url": url})
-                elif any(row._mapping[name] != value for name, value in values.items()):
-                    changed.append({**values, "feed_id": row.id})
-    if new:
-        connection.execute(insert(feed), new)
-    if changed:
-        assigned: dict[str, Any] = {name: bindparam(name) for name in ("seed_id", "kind", "is_given")}
-        connection.execute(update(feed).where(feed.c.id == bindparam("feed_id")).values(assigned), changed)
+    known = set(connection.execute(select(feed.c.url)).scalars())
+    values: dict[str, Any] = {"seed_id": bindparam("owner"), "kind": bindparam("what"), "is_given": true()}
+    rows = [
+        {"owner": number, "what": kind, "address": url}
+        for number, source in owned
+        for kind, urls in ((FEED, source.feeds), (SITEMAP, source.sitemaps))
+        for url in urls
+    ]
+    if former := [row for row in rows if row["address"] in known]:
+        connection.execute(update(feed).where(feed.c.url == bindparam("address")).values(values), former)
+    if new := [row for row in rows if row["address"] not in known]:
+        connection.execute(insert(feed).values({**values, "url": bindparam("address")}), new)

@@ -11,9 +11,8 @@ from crawlers.crawl.spec import response_reader
 from crawlers.items import Page, SiteLimits, State
 from crawlers.missions.news import ARTICLES
 from crawlers.missions.news.feeds.sources import Source, SourceLeaders
-from crawlers.missions.news.news_items import FEED, PAGE, Announced, News
+from crawlers.missions.news.news_items import FEED, Announced, News
 from crawlers.missions.news.news_opening import known_feeds, open_news
-from crawlers.missions.news.news_settings import news_options
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.stored.iterations import stored_iterations
 from crawlers.missions.news.urls.rule_learner import LEARNT, UrlRule
@@ -36,7 +35,7 @@ class NewsWorker(OpenedCrawl):
         scope = Scope.of_hosts([source.domain for source in sources], [source.limits.site for source in sources])
         values = quick_settings(url, **settings)
         pool = SimpleNamespace(run=in_process, run_patiently=in_process)
-        run = partial(open_news, sources, news_options(values), pool)
+        run = partial(open_news, sources, values, pool)
         mission = {
             "sites": [source.limits for source in sources],
             "roots": tuple(known_feeds(sources)),
@@ -167,14 +166,6 @@ def test_links_to_sources_of_others_get_the_slots_of_their_rules(begun):
     second.round()
     assert second.slot(f"{B}/news/1")[0] == FIT
     assert second.slot(f"{B}/about")[0] == 0
-
-
-def test_all_feeds_that_a_page_of_another_worker_names_are_those_of_its_source(begun):
-    first, second = shared(begun(), begun())
-    feeds = [f"{B}/feed-{number}" for number in range(3)]
-    first.read(first.due()[f"{A}/"], *feeds, news=News(PAGE, feeds=[target(url) for url in feeds]))
-    second.round()
-    assert second.mission._feeds._named == {target(url).key: A for url in feeds}
 
 
 def test_polls_and_rules_move_with_their_source(begun):

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from crawlers.items import State
+from crawlers.missions.news.article import news_reader
 from crawlers.missions.news.article.article_evidence import SURE
 from crawlers.missions.news.article.news_reader import PROMISING, NewsReader
 from crawlers.missions.news.news_items import FEED, HOME, SITEMAP
@@ -66,8 +67,9 @@ def read(pool):
 
     def read(body, url=f"{SITE}/", content_type=HTML, *, level=2, kind="", is_announced=False, rules=None, **more):
         news = NewsReader(reader, classifier, {"paper.example": rules or {}}, pool, in_thread)
+        first = more.pop("first", None)
         response = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
-        return asyncio.run(news.read(response, 7, level, kind, is_announced, is_announced, NOW))
+        return asyncio.run(news.read(response, 7, level, kind, is_announced, is_announced, NOW, first))
 
     return read
 
@@ -181,3 +183,15 @@ def test_host_that_only_serves_feeds_of_a_source_is_not_crawled(read):
     page = read(f"<a href=/x>x</a><a href={SITE}/y>y</a>", f"{FOREIGN}/page")
     assert page.links == ()
     assert urls(page.cross_site_links) == [f"{SITE}/y"]
+
+
+def test_long_sitemap_is_read_in_slices_and_an_older_one_at_once(read, monkeypatch):
+    monkeypatch.setattr(news_reader, "ITEMS_OF_SLICE", 3)
+    monkeypatch.setattr(news_reader, "NEWEST", 1)
+    entries = "".join(f"<url><loc>{SITE}/{n}</loc><lastmod>2026-11-{20 - n}</lastmod></url>" for n in range(6))
+    body = f"<urlset>{entries}</urlset>"
+    slices = [read(body, f"{SITE}/map.xml", "text/xml", kind=SITEMAP, first=first) for first in (0, 3, 5, None)]
+    found = [[int(target.url.rpartition("/")[2]) for target, _ in page.links] for page in slices]
+    assert found == [[0, 1, 2], [0, 3, 4], [0, 5], [0, 1, 2, 3, 4, 5]]
+    assert [page.facts.rest for page in slices] == [3, 5, 0, 0]
+    assert len({page.content_hash for page in slices}) == 3, "each slice is a change"

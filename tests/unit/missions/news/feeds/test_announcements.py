@@ -5,7 +5,7 @@ import pytest
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import State, Target
 from crawlers.missions.news.feeds import announcements as announcements_module
-from crawlers.missions.news.feeds.announcements import MAX_UNSURE, Announcements
+from crawlers.missions.news.feeds.announcements import Announcements
 from crawlers.missions.news.news_items import Announced
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, QueueSlot
 from crawlers.missions.news.plan.poll_plan import PollLimits
@@ -70,14 +70,6 @@ def numbered(count):
     return [Announced(Target("", "", number, SITE), None, "") for number in range(count)]
 
 
-def new_of(announcements, items, lease):
-    return announcements.new_of(items, announcements.look_up(lease.id if lease.is_revisit else None, items)())
-
-
-def read_again(announcements, items):
-    announcements.read_again(None, items, announcements.look_up(None, items)(), NOW)
-
-
 @pytest.mark.parametrize(
     ("queue", "place", "led_to"),
     [(FRESH, QueueSlot(FRESH, NOW), True), (FRESH, BEFORE_ARTICLES, False), (FIT, QueueSlot(FIT, 1.0), False)],
@@ -90,30 +82,19 @@ def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(announcements,
 def test_the_latest_announcements_are_remembered(announcements, monkeypatch):
     monkeypatch.setattr(announcements_module, "MAX_REMEMBERED", 100)
     items = numbered(100)
-    new_of(announcements, items, lease())
+    announcements.look_up(None, items)
     assert 0 in announcements
-    new_of(announcements, items[:1], lease())  # once more: it is the latest
-    new_of(announcements, [item("/a1")], lease())
+    announcements.look_up(None, items[:1])  # once more: it is the latest
+    announcements.look_up(None, [item("/a1")])
     assert (0 in announcements, 1 in announcements, 2 in announcements) == (True, False, True)
 
 
-def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(announcements, frontier, store, commits):
-    items = [item("/a1")]
-    stored = announcements.look_up(None, items)()
-    announcements.was_read(key("/a1"))
+def test_page_that_was_read_before_is_looked_for_when_it_is_committed(announcements, frontier, store, commits):
     here = store.page("/a1", NOW - 9.0)
-    announcements.read_again(None, items, stored, NOW)
+    commits.submitted = 5
+    query = announcements.look_up(None, [item("/a1")])
+    assert key("/a1") in announcements, "pages that are read from now on know it"
+    commits.submitted = 7
+    announcements.read_again(query(), NOW)
     assert frontier.again == [(SITE, [(here, None, NOW - 9.0)], NOW)]
-
-
-def test_so_many_pages_are_remembered_until_they_are_committed(announcements, commits):
-    for number in range(MAX_UNSURE):
-        announcements.was_read(number)
-        commits.submitted += 1
-    assert len(commits.waited) == 0
-    announcements.was_read(key("/a1"))
-    assert len(commits.waited) == 1, "for the oldest one"
-    read_again(announcements, numbered(1))
-    assert len(commits.waited) == 1, "it is committed"
-    read_again(announcements, numbered(2)[1:])
-    assert len(commits.waited) == 2
+    assert commits.waited == [5]

@@ -71,10 +71,10 @@ def key(url):
     return target(url).key
 
 
-def kept(feeds, url, kind=FEED):
-    """Return the rows to store when a feed was read at *url*."""
+def kept(feeds, url, named_by, kind=FEED):
+    """Return the rows to store when a feed was read at *url*, to which pages of other sites link."""
     changes = ChangeSet()
-    feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes)
+    feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes, named_by)
     return changes[DiscoveredFeed]
 
 
@@ -124,7 +124,5 @@ def test_feeds_are_not_guessed_where_any_is_named_nor_twice():
 )
 def test_feed_belongs_to_the_source_of_its_site_or_of_the_first_page_that_names_it(url, named_by, owner):
     feeds = places()
-    for site in named_by:
-        feeds.requestable(f"{site}/", [target(url)])
-    assert feeds.owner(url, key(url)) == owner
-    assert kept(feeds, url) == ([(owner, url, FEED)] if owner else [])
+    assert feeds.is_unowned(url, key(url)) == url.startswith(UNOWNED)
+    assert kept(feeds, url, named_by) == ([(owner, url, FEED)] if owner else [])

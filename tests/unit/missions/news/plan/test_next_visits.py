@@ -1,5 +1,7 @@
 """When pages of a news crawl are fetched again; of one site, in a real store."""
 
+from dataclasses import replace
+
 import pytest
 
 from crawlers.frontier.values import Candidate
@@ -72,3 +74,26 @@ def test_page_of_an_archive_that_shows_new_articles_is_read_once(runs, path, que
     crawl.frontier.add([Candidate(crawl.site_id, target(path), level=1, hint=QueueSlot(queue, 1.0))], NOW)
     crawl.end(crawl.leases()[path], "/a1", "/a2", "/a3")
     assert crawl.poll(path)[:1] == ((kind,) if kind else ())
+
+
+def test_long_feed_is_read_on_at_the_next_polls_while_that_brings_something_new(runs):
+    crawl = runs(roots=("/rss",))
+    rest = replace(feed("/a1", "/a2"), rest=2)
+    crawl.end(crawl.leases()["/rss"], "/a1", "/a2", news=rest, etag='"1"')
+    again = runs(roots=("/rss",))  # it is stored
+    lease = again.leases(NOW + HOUR)["/rss"]
+    assert again.polls.rest(lease.id) == 2
+    assert lease.previous.etag is None, "the next response must be complete"
+    rows = again.rows("SELECT problem, failures FROM poll JOIN page ON page.id = page_id WHERE key", "/rss")
+    assert rows == [("feed_rest 2", 0)]
+    again.end(lease, "/a2", news=replace(feed("/a2"), rest=3), now=NOW + HOUR, etag='"1"')
+    assert again.polls.rest(lease.id) == 0, "what follows was read before"
+
+
+def test_possible_feed_that_is_too_large_is_listed_with_the_feeds(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), "/a1", news=News(feeds=[target("/feed"), target("/gone")]))
+    found = crawl.leases()
+    for path, reason in (("/feed", "too_large"), ("/gone", "status 404"), ("/a1", "too_large")):
+        crawl.end(found[path], state=State.REFUSED, reason=reason)
+    assert [crawl.poll(path) for path in ("/feed", "/gone", "/a1")] == [(FEED, 1, 0), (), ()]

@@ -11,16 +11,16 @@ from crawlers.missions.news.stored.stored_polls import (
     UnreadArticle,
     announced_polls,
     documents_of,
+    first_pages,
     known_items,
     labels_of,
-    moved_pages,
     pages_without_document,
     polls_of,
     queued_sites,
     removed_feeds,
-    removed_pages,
+    sites_that_link,
 )
-from crawlers.store.schema.tables import SiteRules, page
+from crawlers.store.schema.tables import LinkRow, SiteRules, page
 from crawlers.urls.keys import url_key
 from tests.support.news_store import OTHER, SITE, NewsStore
 from tests.support.stored_rows import execute
@@ -138,23 +138,37 @@ def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):
 
 
 @pytest.mark.both_stores
-def test_gone_pages_have_their_reason_and_download_time(crawl):
+def test_first_pages_that_are_gone_have_their_reason_and_download_time(crawl):
     gone = crawl.page("/gone", NOW, reason="feed_removed")
     crawl.page("/moved", NOW, state=State.MOVED)
     crawl.poll("/polled", "feed", NOW)
     number = crawl.sites[SITE]
     wanted = [(number, url_key(SITE + path)) for path in ("/gone", "/moved", "/polled", "/unknown")]
     wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/gone")))
-    assert removed_pages(crawl.database, wanted) == [(SITE, (gone, "feed_removed", NOW))]
-    assert removed_pages(crawl.database, []) == []
+    found = [
+        (one.site, one.page_id, one.reason, one.fetched_at)
+        for one in first_pages(crawl.database, wanted)
+        if one.is_gone
+    ]
+    assert found == [(SITE, gone, "feed_removed", NOW)]
+    assert first_pages(crawl.database, []) == []
 
 
 @pytest.mark.both_stores
-def test_moved_pages_lists_each_hop_even_of_a_loop(crawl):
+def test_first_pages_list_each_hop_even_of_a_loop(crawl):
     number = crawl.sites[SITE]
     pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/a", "/b", "/c", "/there")}
     for path, target in (("/a", "/b"), ("/b", "/there"), ("/c", "/c")):
         move(crawl, pages[path], pages[target])
     keys = {path: url_key(SITE + path) for path in pages}
-    found = moved_pages(crawl.database, [(number, keys["/a"]), (number, keys["/c"])])
-    assert sorted(found) == sorted([(keys["/a"], keys["/b"]), (keys["/b"], keys["/there"]), (keys["/c"], keys["/c"])])
+    found = first_pages(crawl.database, [(number, keys["/a"]), (number, keys["/c"])])
+    moves = [(one.key, one.target) for one in found if one.target is not None]
+    assert sorted(moves) == sorted([(keys["/a"], keys["/b"]), (keys["/b"], keys["/there"]), (keys["/c"], keys["/c"])])
+
+
+@pytest.mark.both_stores
+def test_sites_that_link_to_a_page_are_known_in_the_order_of_their_links(crawl):
+    feed_page, elsewhere, *here = (crawl.page(f"/{n}", NOW, site=OTHER if n == 1 else SITE) for n in range(4))
+    crawl.write(*(LinkRow(source, feed_page, 1) for source in (here[1], elsewhere, here[0])))
+    assert sites_that_link(crawl.database, feed_page) == [OTHER, SITE]
+    assert sites_that_link(crawl.database, elsewhere) == []

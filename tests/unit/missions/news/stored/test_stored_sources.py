@@ -33,7 +33,8 @@ BARE = Source(SiteLimits("http://b.example", start_url="http://b.example/"))
 
 
 def feeds(database):
-    return {row.url: (row.seed_number, row.kind, row.is_given, row.enabled) for row in list_feeds(database, url_key)}
+    rows = list_feeds(database, url_key)
+    return {url: (number, kind, origin == "given", enabled) for number, _, url, kind, origin, enabled, *_ in rows}
 
 
 def test_sources_that_are_saved_repeatedly_are_read_back_unchanged(database):
