@@ -15,7 +15,7 @@ from functools import cache
 
 from charset_normalizer import from_bytes
 
-from crawlers.pages.charset import DEFAULT, SEARCHED_BYTES, UTF16, codec_of
+from crawlers.pages.charset_names import DEFAULT, SEARCHED_BYTES, UTF16, codec_of
 
 # A declaration is accepted if at most one in this many non-ASCII characters is broken. In the wrong
 # charset about every second one is; in a truncated or concatenated page, only a few.

@@ -67,8 +67,8 @@ class Surroundings:
     def texts(self, link: LexborNode) -> LinkTexts:
         """Return everything about *link*."""
         (anchor,) = self.anchors([link])
-        rel = link.attrs.get("rel")
-        return LinkTexts(anchor, self._context(link, anchor), self._position(link), " ".join(rel.lower().split()) if rel else "", link.tag or "")
+        rel = " ".join((link.attributes.get("rel") or "").lower().split())
+        return LinkTexts(anchor, self._context(link, anchor), self._position(link), rel, link.tag or "")
 
     def anchors(self, links: Iterable[LexborNode]) -> list[str]:
         """Return `anchor` of each of *links*; most contain nothing but a short text."""
@@ -110,12 +110,9 @@ class Surroundings:
 
     def _position(self, link: LexborNode) -> str:
         """Return the nearest landmark around *link*."""
-        node = link.parent
-        known = self._positions.get(node.mem_id) if node is not None else ""
-        if known is not None:
-            return known
         climbed: list[int] = []
         found = ""
+        node = link.parent
         while node is not None:
             known = self._positions.get(node.mem_id)
             if known is not None:
@@ -141,10 +138,12 @@ class Surroundings:
         """Return texts next to *link* in one direction, nearest first, until they suffice."""
         beside, inside = ways
         parts: list[str] = []
-        size = 0  # with all spaces
+        size = 0
         node: LexborNode | None = link
         enter = False
         for _ in range(_CONTEXT_NODES):
+            if node is None or size >= CONTEXT_CHARS:
+                break
             following = (inside(node) if enter else None) or beside(node)
             if following is None:
                 node, enter = node.parent, False
@@ -154,18 +153,14 @@ class Surroundings:
             node = following
             tag = node.tag
             if tag == "-text":
-                enter = False
                 text = node.text_content or ""
                 if len(text) > ANCHOR_CHARS:
                     text = self._ends(node, text)[end]
                 parts.append(text)
-                size += len(text)
-                if size >= CONTEXT_CHARS and sum(len(" ".join(part.split())) for part in parts) >= CONTEXT_CHARS:
-                    break
-                continue
-            if tag in _BLOCKS:
+                size += len(" ".join(text.split()))
+            elif tag in _BLOCKS:
                 break
-            if tag == "br":
+            elif tag == "br":
                 parts.append(" ")
             enter = tag not in _SILENT
         return parts

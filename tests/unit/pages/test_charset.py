@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.pages.charset import codec_of, decode
+from crawlers.pages.charset import decode
+from crawlers.pages.charset_names import codec_of
 from crawlers.pages.charset_texts import read
 
 RUSSIAN = (

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crawlers.pages.charset import codec_of, decode, of_body, of_header
+from crawlers.pages.charset import decode
+from crawlers.pages.charset_names import codec_of, of_body, of_header
 
 # The encodings in which each text can be written, and Python's names of those that it calls otherwise.
 TEXTS_OF = {
