@@ -10,7 +10,7 @@ from crawlers.store.reading.queries import fetched_pages, finder_of, latest_page
 from crawlers.urls.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.session import CrawlSession
@@ -127,7 +127,7 @@ class SiteTraps:
         self._read_watch(site_id)()
         return self._watches[site_id]
 
-    def _stored_pages(self, site_id: int) -> Callable[[], list[tuple[str, int, int]]] | None:
+    def _stored_pages(self, site_id: int) -> Callable[[], Iterable[tuple[str, int, int]]] | None:
         """Return the query for the pages from which the watch of a site is rebuilt; None if it begins with none."""
         database, is_new = self._session.database, self._sites.row(site_id).is_new
         if self._session.goes_by_level and (not is_new or site_id in self._unwatched):

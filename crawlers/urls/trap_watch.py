@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST_SEGMENTS, MOST_PARAMETERS, MOST_CHARS = 25, 20, 2048  # of a URL that no loop has made
 MOST_REPEATS = 3  # of a segment
+
+FOLDERS_CACHED = 4_096  # some 300 bytes each; most URLs of a site are in few folders
 
 _DIGITS = re.compile(r"\d+")
 _RUNS = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
@@ -100,10 +103,12 @@ def url_pattern(url: str) -> str:
     '/cal#/?m=#&sid=~&view=month&y=#'
     """
     address, _, query = url.partition("?")
-    path = "/".join(map(_folded_segment, address.split("/")[3:]))
+    begin = address.find("/", len("https://"))
+    folder, _, name = ("/" if begin < 0 else address[begin:]).rpartition("/")
+    path = f"{_folded_folder(folder)}/{_folded_segment(name)}"
     if not query:
-        return f"/{path}"
-    return f"/{path}?{'&'.join(sorted(set(map(_folded_parameter, query.split('&')))))}"
+        return path
+    return f"{path}?{'&'.join(sorted(set(map(_folded_parameter, query.split('&')))))}"
 
 
 def broad_patterns(pattern: str) -> tuple[str, ...]:
@@ -116,7 +121,9 @@ def broad_patterns(pattern: str) -> tuple[str, ...]:
     ('/b?sid=*&view=*', '*?sid=~')
     """
     path, _, query = pattern.partition("?")
-    parameters = query.split("&") if query else []
+    if not query:
+        return ()
+    parameters = query.split("&")
     tokens = [parameter for parameter in parameters if parameter.endswith("=~")]
     any_values = f"{path}?{'&'.join(dict.fromkeys(one.partition('=')[0] + '=*' for one in parameters))}"
     found = (any_values, f"*?{'&'.join(tokens)}") if tokens else (any_values,)
@@ -134,6 +141,11 @@ def part_of(pattern: str) -> str:
     path = pattern.partition("?")[0]
     end = path.find("/", 1)
     return path if end < 0 else path[:end]
+
+
+@lru_cache(FOLDERS_CACHED)
+def _folded_folder(path: str) -> str:
+    return "/".join(map(_folded_segment, path.split("/")))
 
 
 def _folded_segment(segment: str) -> str:

@@ -10,11 +10,11 @@ from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits, State
 from crawlers.mission import mission_named
 from crawlers.store.schema.tables import SitemapRow, crawl, link, page, site, sitemap, sitemap_url
-from crawlers.store.streaming import among
+from crawlers.store.streaming import ROWS_AT_ONCE, among
 from crawlers.urls.addresses import SiteAddresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -30,10 +30,11 @@ _FETCHED = select(page.c.url, page.c.level, func.coalesce(page.c.content_signatu
 )
 
 
-def fetched_pages(database: Database, site_id: int) -> list[tuple[str, int, int]]:
-    """Return (URL, level, content signature) of a site's pages that are done, by level."""
+def fetched_pages(database: Database, site_id: int) -> Iterator[Any]:
+    """Yield (URL, level, content signature) of a site's pages that are done, by level."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.level)
-    return [(url, level, signature) for url, level, signature in database.rows(statement)]
+    with database.read() as connection:
+        yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(statement)
 
 
 def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str, int, int]]:
