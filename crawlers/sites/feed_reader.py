@@ -71,8 +71,9 @@ def _json_text(holder: dict[str, Any], *names: str) -> str:
     return next((value for name in names if isinstance(value := holder.get(name), str) and value.strip()), "")
 
 
-ITEMS_OF_SLICE = 10_000  # of RSS or Atom: hundreds of times the usual number
-NEWEST = 500  # the first ones, which belong to each slice
+_FEED_ITEMS = 10_000  # of RSS or Atom: hundreds of times the usual number
+ITEMS_OF_SLICE = 1_500  # which a crawl takes up in less than 50 ms
+NEWEST = 200  # the first ones, which belong to each slice
 _FEED_BYTES = 8_000_000  # thirty articles with their texts take 0.2 MB
 _READ_BYTES = 2_000_000  # without the texts; feedparser takes 5 s per megabyte of tags
 _PROBLEM_CHARS = 200
@@ -106,13 +107,13 @@ _WASTE = re.compile(
 )
 
 
-def read_feed(body: bytes, url: str, content_type: str | None, now: float, first: int = 0) -> FeedContent:
+def read_feed(body: bytes, url: str, content_type: str | None, now: float, first: int | None = None) -> FeedContent:
     """Return the contents of the feed or sitemap *body*, found at *url*; never raises, whatever the bytes.
 
     A broken feed returns its readable items and a problem. *content_type* is the HTTP header, *now* in seconds since
     1970: dates more than a day later are errors. The caller limits the size of *body*; gzip is inflated here, up to
-    50 MB. A long feed of RSS or Atom is read in slices: this one begins with the newest entries, and goes on with the
-    entry number *first*.
+    50 MB. A slice of RSS or Atom has the newest entries, and goes on with the entry number *first*; None: as many
+    entries as can be read at once.
     """
     try:
         into = Gathering(url, now)
@@ -144,7 +145,7 @@ def looks_like_feed(body: bytes, content_type: str | None, is_sitemap: bool = Fa
     return mime in _FEED_TYPES or (is_sitemap and is_text_sitemap(start))
 
 
-def _read(utf8: bytes, into: Gathering, first: int) -> FeedContent:
+def _read(utf8: bytes, into: Gathering, first: int | None) -> FeedContent:
     if utf8.startswith(b"{"):
         return read_json_feed(utf8[:_FEED_BYTES].decode("utf-8", "replace"), into)
     if is_text_sitemap(utf8):
@@ -162,16 +163,17 @@ def _read(utf8: bytes, into: Gathering, first: int) -> FeedContent:
     return into.content("", Reason.FEED_OTHER_ROOT.of(name) if name else Reason.FEED_EMPTY)
 
 
-def _read_feed(xml: bytes, into: Gathering, first: int) -> FeedContent:
+def _read_feed(xml: bytes, into: Gathering, first: int | None) -> FeedContent:
     import feedparser  # large; sitemaps are read without it
 
     starts = [found.start() for found in _ITEM.finditer(xml)]
+    most, first = _FEED_ITEMS if first is None else ITEMS_OF_SLICE, first or 0
     newest = min(NEWEST, first)
     if 0 < newest < first < len(starts):
         xml = xml[: starts[newest]] + xml[starts[first] :]
     else:
         first = newest = 0
-    end = starts[first - newest + ITEMS_OF_SLICE :][:1]
+    end = starts[first - newest + most :][:1]
     shift = starts[first] - starts[newest] if first else 0
     whole = _cut(xml, min([_FEED_BYTES, *(start - shift for start in end)]))
     lean = _WASTE.sub(_without_waste, whole)

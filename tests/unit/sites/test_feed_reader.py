@@ -286,4 +286,5 @@ def test_long_feed_is_read_in_slices_that_begin_with_the_newest_entries(monkeypa
     assert found[0].startswith("0123")
     assert all(some[0] == "0" for some in found)
     assert set("".join(found)) == set("012345678")
+    assert len(read_feed(body.encode(), URL, None, NOW).items) == 9, "of others"
     assert len(found) <= 4

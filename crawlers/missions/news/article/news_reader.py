@@ -138,7 +138,7 @@ class NewsReader:
     async def _feed(self, response: WebResponse, page_id: int, level: int, now: float, first: int | None) -> Page:
         here = self._reader.site(response.url)
         content: FeedContent | str = await self.pool.run(
-            here, read_feed, response.body, response.url, response.content_type, now, first or 0
+            here, read_feed, response.body, response.url, response.content_type, now, first
         )
         body_hash = content_hash(response.body + str(first).encode() if first else response.body)
         if isinstance(content, str):
