@@ -63,7 +63,7 @@ class PageRecording:
     def record_numbered(self, page: Page) -> Page | Awaitable[Page]:
         """Record *page* as soon as there are numbers for its links, which is nearly always at once."""
         with suppress(StoreError):  # `record` meets it again, and ends the crawl
-            numbers = self.session.frontier.store.reserve(len(page.links) + len(page.cross_site_links))
+            numbers = self.session.frontier.store.page_ids.reserve(len(page.links) + len(page.cross_site_links))
             if numbers is not None:
                 return self._record_after(numbers, page)
         return self.record(page)

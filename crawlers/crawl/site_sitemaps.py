@@ -50,19 +50,11 @@ MAX_SILENT = 2  # sitemaps without a response, one after the other; then the res
 USUAL_PLACE = "/sitemap.xml"
 
 
-class SitemapEntry(NamedTuple):
-    """A URL of a site that a sitemap lists."""
-
-    key: int
-    url: str
-    modified_at: float | None  # seconds since 1970
-
-
 class SitemapContent(NamedTuple):
     """What a sitemap says about its site; *kind* is empty if it is none, or could not be read."""
 
     kind: str = ""
-    listed: Sequence[SitemapEntry] = ()
+    listed: Sequence[SitemapUrlRow] = ()
     outside: int = 0  # URLs of other sites, and those that the crawl leaves out
     named: Sequence[str] = ()  # the sitemaps of an index
     problem: str = ""
@@ -214,13 +206,11 @@ class SiteSitemaps:
         if named is None:  # robots.txt was read by an earlier run
             is_its = self.robots.are_obeyed and row.robots_status == 200 and row.address == row.site
             named = sitemaps_of_robots(row.robots_text or "", row.address) if is_its else []
-        left_out = self._name(reading, row, named or [f"{row.address}{USUAL_PLACE}"], None)
-        if left_out:
-            self._warn(row, left_out)
+        self._name(reading, row, named or [f"{row.address}{USUAL_PLACE}"], None)
         return reading
 
-    def _name(self, reading: _Reading, row: SiteRow, urls: Iterable[str], index: SitemapRow | None) -> list[str]:
-        """Add the sitemaps at *urls*; return those that are too many."""
+    def _name(self, reading: _Reading, row: SiteRow, urls: Iterable[str], index: SitemapRow | None) -> int:
+        """Add the sitemaps at *urls*; return how many are too many."""
         left_out = []
         for named in urls:
             place = self._place(row, named)
@@ -242,7 +232,11 @@ class SiteSitemaps:
                     reason=None if place is not None else Reason.SITEMAP_OF_OTHER_SITE,
                 )
             )
-        return left_out
+        if left_out:
+            logger.warning(
+                "%s names more than %d sitemaps: %s and others are not read", row.site, MOST_FILES, left_out[0]
+            )
+        return len(left_out)
 
     def _place(self, row: SiteRow, url: str) -> str | None:
         """Return where the sitemap at *url* is requested, at the address of its site; None if it is on another one.
@@ -265,9 +259,10 @@ class SiteSitemaps:
 
     async def content(self, site_id: int, response: WebResponse) -> SitemapContent:
         """Return the content of a sitemap, read in another thread."""
-        return await self.session.reader.run(partial(self._content, site_id, response, self.session.clock()))
+        key, now = self._readings[site_id].waiting[0].key, self.session.clock()
+        return await self.session.reader.run(partial(self._content, site_id, key, response, now))
 
-    def _content(self, site_id: int, response: WebResponse, now: float) -> SitemapContent:
+    def _content(self, site_id: int, key: int, response: WebResponse, now: float) -> SitemapContent:
         from crawlers.sites.feed_items import MAX_ITEMS
         from crawlers.sites.feed_reader import read_feed  # which few crawls need
 
@@ -276,7 +271,7 @@ class SiteSitemaps:
         found = read_feed(response.body, response.url, response.content_type, now)
         if not found.kind:
             return SitemapContent(problem=Reason.NOT_A_SITEMAP)
-        listed: dict[int, SitemapEntry] = {}
+        listed: dict[int, SitemapUrlRow] = {}
         outside = 0
         for item in found.items:
             try:
@@ -287,7 +282,8 @@ class SiteSitemaps:
             if target.site != here or self.url_filter.leaves_out(target):
                 outside += 1
             else:
-                listed.setdefault(target.key, SitemapEntry(target.key, target.url, item.published_at))
+                row_of_url = SitemapUrlRow(site_id, target.key, target.url, key, item.published_at)
+                listed.setdefault(target.key, row_of_url)
         problem = Reason.FILE_CUT if response.is_truncated else found.problem
         if not problem and max(len(found.items), len(found.further)) >= MAX_ITEMS:
             problem = Reason.MANY_ENTRIES.of(MAX_ITEMS)
@@ -306,10 +302,7 @@ class SiteSitemaps:
             self.trials.record_result(site_id, page_id, responded=status > 0)
             self.sites.fetching.discard(site_id)
             self.session.writer.submit(self._read_by(site_id, status, content, now))
-            if content.kind:
-                self.stats.inc_value("sitemaps/read")
-            else:
-                self.stats.inc_value("sitemaps/unread")
+            self.stats.inc_value("sitemaps/read" if content.kind else "sitemaps/unread")
             self.session.frontier.schedule.resume(site_id, now)
         except Exception as error:
             self.session.control.abort_for("a sitemap can't be stored", error)
@@ -326,10 +319,8 @@ class SiteSitemaps:
             left_out = self._name(reading, site, content.named, row)
             listed = content.listed[: max(0, MOST_URLS - reading.urls)]
             reading.urls += len(listed)
-            if left_out:
-                self._warn(site, left_out)
             cut = len(content.listed) - len(listed)
-            limits = Reason.BEYOND_LIMITS.of(len(left_out), cut) if left_out or cut else None
+            limits = Reason.BEYOND_LIMITS.of(left_out, cut) if left_out or cut else None
             reading.changed.append(
                 row._replace(
                     state=SitemapState.READ,
@@ -337,10 +328,10 @@ class SiteSitemaps:
                     reason=content.problem or limits,
                     urls=len(listed),
                     outside=content.outside,
-                    cut=cut + len(left_out),
+                    cut=cut + left_out,
                 )
             )
-            changes.add(*(SitemapUrlRow(site_id, one.key, one.url, row.key, one.modified_at) for one in listed))
+            changes.add(*listed)
         changes.add(*reading.take_changes())  # with those that wait now, so that a crawl that goes on reads them
         if not reading.waiting:
             self._end(site_id, reading)
@@ -349,14 +340,6 @@ class SiteSitemaps:
     def _end(self, site_id: int, reading: _Reading) -> None:
         self._read[site_id] = reading.address
         del self._readings[site_id]
-
-    def _warn(self, row: SiteRow, left_out: Sequence[str]) -> None:
-        logger.warning(
-            "%s names more than %d sitemaps: %s and others are not read",
-            row.site,
-            MOST_FILES,
-            left_out[0],
-        )
 
 
 def _plain(site: str) -> str:

@@ -111,7 +111,7 @@ class UrlDiscovery:
 
     def _new(self, site: SiteQueue, target: Target, origin: Origin, now: float, changes: ChangeSet) -> int:
         level, hops, found_on, request, *_ = origin
-        page_id = self._store.new_id()
+        page_id = self._store.page_ids.next_id()
         url, variant = target.url, variant_rank(target)
         priority = self._order.priority(level, hops)
         flags, reason = 0, self._reason_against(target) or _depth_reason(level, site)

@@ -38,7 +38,6 @@ from crawlers.store.writing.reserved_ids import ReservedIds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from concurrent.futures import Future
 
     from crawlers.ranking.link_values import Features
     from crawlers.ranking.page_orders import PageOrder
@@ -130,7 +129,7 @@ class SqlFrontierStore:
     def __init__(self, database: Database, writer: Writer, crawl_id: int, *, looks_back: bool) -> None:
         self.crawl_id = crawl_id
         self._looks_back = looks_back
-        self._database = database
+        self.database = database
         self._writer = writer
         dialect = database.engine.dialect.name
         self._among = AMONG[dialect]
@@ -142,12 +141,8 @@ class SqlFrontierStore:
         self._known_of = known.format(f"{self._among} ORDER BY site_id, key") + " GROUP BY site_id"
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
         self._most_changed = MIN_CHANGED
-        self._ids = ReservedIds(writer, page, ID_BLOCK)
-        self._ids.reserve(ID_BLOCK)
-
-    def new_id(self) -> int:
-        """Return a page number that was never used before."""
-        return self._ids.next_id()
+        self.page_ids = ReservedIds(writer, page, ID_BLOCK)
+        self.page_ids.reserve(ID_BLOCK)
 
     def known_urls(self, site_id: int, keys: Iterable[int]) -> UrlRows:
         """Return the URLs of these keys that were found before."""
@@ -180,10 +175,6 @@ class SqlFrontierStore:
         """Return the pages of each of these sites that wait for another attempt."""
         return _by_site(self._read_of(_RETRIES, site_ids))
 
-    def downloads(self, site_id: int) -> int:
-        """Return the number of downloads of the site that are recorded, or else of attempts at its pages."""
-        return downloads_of_site(self._database, site_id)
-
     def best(self, table: str, site_id: int, queue: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         """Return the best URLs of a site's queue behind (priority, id) *after*, by their written scores.
 
@@ -212,13 +203,13 @@ class SqlFrontierStore:
 
     def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
         """Return the features of the links by which these pages were found, as far as they have any."""
-        rows, origin = self._read(_LINK_FEATURES + self._among, ids=json.dumps(list(page_ids))), self._database.name
+        rows, origin = self._read(_LINK_FEATURES + self._among, ids=json.dumps(list(page_ids))), self.database.name
         return {page_id: read_features(features, origin) for page_id, features in rows}
 
     def previous(self, page_id: int) -> PreviousVisit:
         """Return the previous visit to a page; it must have been submitted."""
         self._wait_for([page_id])
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             (last_visit,) = connection.execute(_text(_PREVIOUS), {"page": page_id})
             ((targets, counts),) = connection.execute(_text(self._links), {"page": page_id})
         links = zip(json.loads(targets or "[]"), json.loads(counts or "[]"), strict=True)
@@ -260,7 +251,7 @@ class SqlFrontierStore:
 
     def parts(self) -> dict[int, StoredPart]:
         """Return the totals of the order by worker; none if nothing was written yet."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             return parts_of(connection, self.crawl_id)
 
     def bases(self, site_ids: Collection[int] | None = None) -> dict[int, list[float]]:
@@ -277,10 +268,10 @@ class SqlFrontierStore:
         return self._read(statement.format(among=self._among, table=table), ids=json.dumps(list(site_ids)), **values)
 
     def _read(self, statement: str, **values: Any) -> Sequence[Any]:
-        return self._database.rows(_text(statement), **values)
+        return self.database.rows(_text(statement), **values)
 
     def _streamed(self, statement: str, **values: Any) -> Iterator[Any]:
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             yield from connection.execution_options(yield_per=10_000).execute(_text(statement), values)
 
     def submit(self, changes: ChangeSet) -> None:
@@ -318,10 +309,6 @@ class SqlFrontierStore:
         """Return when everything submitted is committed. Raises `StoreError` if that fails."""
         self._writer.flush()
         self._changed.clear()
-
-    def reserve(self, count: int) -> Future[range] | None:
-        """Get *count* page numbers ready; return what `new_id` would wait for without that, if anything."""
-        return self._ids.reserve(count)
 
 
 def _known_rows(have_root: int, *lists: str | None) -> UrlRows:
@@ -368,7 +355,7 @@ def read_starts(
         if order.scores is None and start.counts.get(State.WAITING):
             start = replace(start, heads={0: store.waiting(site_id, NONE, head_urls)}, limit=head_urls)
         if (shares := order.shares()) is not None and has_pulls:
-            for _ in range(store.downloads(site_id)):
+            for _ in range(downloads_of_site(store.database, site_id)):
                 shares.record_request(OTHER)  # which queues they came from is not stored
         if order.link_values is not None:
             waiting = [entry.id for entries in start.heads.values() for entry in entries]

@@ -27,6 +27,7 @@ from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
 from crawlers.store.schema.tables import NewPage, OrderTotalsRow, PullRow, UnchangedPage, WaitingPage
 from crawlers.store.streaming import AMONG
 from crawlers.store.writing.change_set import ChangeSet
+from crawlers.store.writing.pulls import downloads_of_site
 from crawlers.store.writing.writer import Writer
 from tests.support.frontier_engine import Engine
 from tests.support.orders import order as order_of
@@ -126,10 +127,10 @@ def test_retries_are_those_of_pages_that_still_wait(store):
 def test_downloads_of_a_site_are_its_pulls_or_else_attempts_at_its_pages(store):
     store.submit(ChangeSet(*(row(number, number, State.DONE) for number in (1, 2))))
     write(store, WaitingPage(1, *FAILED, 35.0))
-    assert (store.downloads(1), store.downloads(2)) == (2, 0)
+    assert (downloads_of_site(store.database, 1), downloads_of_site(store.database, 2)) == (2, 0)
     store.submit(ChangeSet(PullRow(1, 2, 3.0, 5.0, 7), PullRow(1, 1, 0.0, 6.0), PullRow(2, 1, 9.0, 6.0)))
     write(store, PullRow(1, 2, 1.0, 4.0))
-    assert (store.downloads(1), store.downloads(2)) == (3, 1)
+    assert (downloads_of_site(store.database, 1), downloads_of_site(store.database, 2)) == (3, 1)
 
 
 def test_waiting_urls_are_in_order_behind_a_position(store):
@@ -185,10 +186,10 @@ def test_unscored_pages_are_those_whose_state_changed_without_the_order(store):
 
 
 def test_numbers_are_new_across_blocks_and_stores(store, database):
-    numbers = [store.new_id() for _ in range(10_001)]
+    numbers = [store.page_ids.next_id() for _ in range(10_001)]
     assert numbers == list(range(1, 10_002))
     other = SqlFrontierStore(database, store._writer, 1, looks_back=True)
-    assert other.new_id() > 20_000
+    assert other.page_ids.next_id() > 20_000
 
 
 def plan(sqlite, statement):
