@@ -29,9 +29,9 @@ from crawlers.errors import BadUrl
 from crawlers.inputs.setting_readers import normalization
 from crawlers.items import Target
 from crawlers.pages.html import LINK_TAGS, ParsedPage, parse_page
-from crawlers.pages.page_links import path, position
+from crawlers.pages.response import path, position
 from crawlers.urls.link_resolver import LinkResolver
-from crawlers.urls.url_filter import UrlFilter
+from crawlers.urls.scope import UrlFilter
 
 INDEXES = ("index.html", "index.htm", "index.en.html", "index.ru.html", "index.ja.html")
 PORT = 8600

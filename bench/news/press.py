@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.news.press_truth import HEADER, compare, documents, learnt_rules
-from crawlers.lab.yield_chart import draw_curves
+from crawlers.lab.options import draw_curves
 from examples.press.server import Options, read_log, serve
 
 if TYPE_CHECKING:

@@ -1,8 +1,11 @@
-"""Site rules: which site is crawled next. Nothing here reads a clock or depends on what a site is.
+"""Site rules and rewards by name: which site is crawled next, and what its pages earn. Nothing here reads a clock.
 
 To a rule, sites are arms that sleep while they have nothing to fetch or are not due. Its choice is a function of the
 order of discovery of the arms, of the pulls started, rewarded and cancelled so far, and of the awake arms: a rule to
 which the pulls of an interrupted crawl are replayed continues exactly.
+
+The reward of a page is the number of its external links that count. Templates repeat the same links on every page of a
+site; a reward that counted them every time would draw the crawl to the site with the largest footer.
 """
 
 from __future__ import annotations
@@ -13,9 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crawlers.bandits.arms import ArmRule
 from crawlers.errors import ConfigError
+from crawlers.urls.keys import page_key, url_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable
+
+    from crawlers.items import ExternalLink
 
 SiteRule: TypeAlias = ArmRule[Any]
 
@@ -70,4 +76,40 @@ RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "gittins": _rule("index_rule:BatchGreedy", "gittins_batch"),
     "ucb1": _rule("index_rule:UCB1", "ucb1_initial"),
     "auto": _rule("index_rule:RecentUCB", "optimism", "reward_cap"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RewardKind:
+    """The reward of a page is the number of keys that *keys* derives from its external links.
+
+    With *only_new*, a key counts only once per site.
+    """
+
+    keys: Callable[[Iterable[ExternalLink]], set[int]]
+    only_new: bool
+
+
+def _urls(links: Iterable[ExternalLink]) -> set[int]:
+    return {link.key for link in links}
+
+
+def _hosts(links: Iterable[ExternalLink]) -> set[int]:
+    """Return the keys of the hosts with their ports; http and https of one host are the same."""
+    return {page_key(host) for host in {link.site.partition("://")[2] for link in links}}
+
+
+def signature_with(content_signature: int, keys: Collection[int]) -> int:
+    """Return the *content_signature* of a page, changed if it has *keys* of new links: such a page is not a copy.
+
+    >>> signature_with(7, ()), signature_with(7, {5, 3}) == signature_with(7, {3, 5}) != 7
+    (7, True)
+    """
+    return url_key(f"{content_signature} {min(keys)}") if keys else content_signature
+
+
+REWARDS = {
+    "new_links": RewardKind(_urls, only_new=True),  # external URLs never seen before from this site
+    "links": RewardKind(_urls, only_new=False),  # distinct external URLs of the page
+    "new_hosts": RewardKind(_hosts, only_new=True),  # external hosts never seen before from this site
 }

@@ -14,9 +14,9 @@ from crawlers.files.atomic import check_file, check_parquet, replacing
 from crawlers.files.text_file import shortened_list
 from crawlers.graphs.analysis import analyse
 from crawlers.graphs.crawl_changes import CHANGES, COMPARISON_FORMATS, compared_sites, write_comparisons
+from crawlers.graphs.crawl_map import graph_map
 from crawlers.graphs.dataset import DATASET, write_dataset
 from crawlers.graphs.export import PARQUET, SEEN, ResultFiles, graph_paths, no_graph_of, write_laid_out
-from crawlers.graphs.important_part import graph_map
 from crawlers.graphs.looks import COMMUNITY, GraphLayout, graph_layout
 from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.site_graph import SiteGraph

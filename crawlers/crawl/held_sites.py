@@ -14,13 +14,11 @@ from crawlers.urls.addresses import host_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawlers.crawl.open_sites import OpenSites, StartUrls
-    from crawlers.crawl.robots_policy import RobotsPolicy
+    from crawlers.crawl.open_sites import OpenSites, StartUrls, Trials
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_sitemaps import SiteSitemaps
+    from crawlers.crawl.site_files import RobotsPolicy, SiteSitemaps
     from crawlers.crawl.site_traps import SiteTraps
-    from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier import Frontier
     from crawlers.store.sites.site_opening import SiteRow
     from crawlers.urls.addresses import AddressGuard

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlers.crawl.site_sitemaps import SitemapNeeded
+from crawlers.crawl.site_files import SitemapNeeded
 from crawlers.errors import StoreError
 from crawlers.items import Page, State
 from crawlers.store.worker_rows import PAUSE, Wait
@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from crawlers.crawl.open_sites import OpenSites
+    from crawlers.crawl.open_sites import OpenSites, Trials
     from crawlers.crawl.page_recording import PageRecording
-    from crawlers.crawl.robots_policy import RobotsNeeded, RobotsPolicy
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
-    from crawlers.crawl.site_sitemaps import SiteSitemaps
+    from crawlers.crawl.site_files import RobotsNeeded, RobotsPolicy, SiteSitemaps
     from crawlers.crawl.site_traps import SiteTraps
-    from crawlers.crawl.trials import Trials
     from crawlers.frontier.values import Lease
 
 # One call of `next` rejects at most so many URLs, and takes at most so long for it, so that the caller gets its turn.

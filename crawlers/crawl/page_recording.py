@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from crawlers.bandits.reward_kinds import signature_with
+from crawlers.bandits.site_rules import signature_with
 from crawlers.crawl.control import naming
 from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import fail_loop, is_unchanged
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
     from concurrent.futures import Future
 
-    from crawlers.crawl.open_sites import OpenSites, StartUrls
+    from crawlers.crawl.open_sites import OpenSites, StartUrls, Trials
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_traps import SiteTraps
     from crawlers.crawl.stats import CrawlStats
-    from crawlers.crawl.trials import Trials
     from crawlers.frontier.values import Lease
     from crawlers.items import Page
     from crawlers.pages.retries import RetryPolicy

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 from crawlers.crawl.control import PASSING, naming
 from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.leasing import Leasing
-from crawlers.crawl.open_sites import OpenSites, StartUrls
+from crawlers.crawl.open_sites import OpenSites, StartUrls, Trials
 from crawlers.crawl.page_recording import PageRecording
-from crawlers.crawl.robots_policy import RobotsPolicy
 from crawlers.crawl.session import CrawlSession, log_paths
-from crawlers.crawl.site_sitemaps import SiteSitemaps
+from crawlers.crawl.site_files import RobotsPolicy, SiteSitemaps
 from crawlers.crawl.site_traps import SiteTraps
 from crawlers.crawl.stats import CrawlStats, CsvLogs
-from crawlers.crawl.trials import Trials
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.inputs.setting_readers import RenderedSites, normalization, url_selection
 from crawlers.pages.retries import RetryPolicy, robots_rests
@@ -31,7 +29,7 @@ from crawlers.store.sites.site_opening import StoredSelection, networks_of_seeds
 from crawlers.store.worker_rows import STOP
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import AddressGuard
-from crawlers.urls.url_filter import UrlFilter
+from crawlers.urls.scope import UrlFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

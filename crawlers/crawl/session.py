@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlers import __version__
-from crawlers.bandits.reward_kinds import REWARDS
+from crawlers.bandits.site_rules import REWARDS
 from crawlers.crawl.claims import Alone, Worker
 from crawlers.crawl.spec import check_order
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable

@@ -21,7 +21,7 @@ from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg
 
 from crawlers.downloader.address_filter import MAX_HEAD_BYTES, MAX_LINE_BYTES
 from crawlers.downloader.download_errors import BadResponseError, DownloadRefusedError
-from crawlers.downloader.heard_signals import heard_signals
+from crawlers.downloader.http import heard_signals
 from crawlers.reasons import Reason
 
 if TYPE_CHECKING:

@@ -1,15 +1,17 @@
-"""The handler of `http` and `https`: that of HTTP_CLIENT."""
+"""The handler of `http` and `https`, that of HTTP_CLIENT, and which signals of Scrapy are sent for each download."""
 
 from __future__ import annotations
 
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydispatch import dispatcher  # type: ignore[import-untyped]
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.setting_readers import registry_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from scrapy import Request
     from scrapy.core.downloader.handlers.base import BaseDownloadHandler
@@ -72,3 +74,22 @@ class HTTPHandler:
     def from_crawler(cls, crawler: Crawler) -> BaseDownloadHandler:
         handler: type[BaseDownloadHandler] = resolve_name(http_client(crawler.settings))
         return handler.from_crawler(crawler)
+
+
+class _All:
+    def __contains__(self, signal: object) -> bool:
+        return True
+
+
+ALL = _All()
+
+
+def heard_signals(crawler: Crawler) -> Container[Any]:
+    """Return the signals of *crawler* that somebody listens to now.
+
+    To send a signal that nobody hears costs as much as to download a small page by libcurl.
+    """
+    if id(dispatcher.Any) in dispatcher.connections:
+        return ALL
+    heard = dispatcher.connections.get(id(crawler.signals.sender), {})
+    return ALL if dispatcher.Any in heard else heard

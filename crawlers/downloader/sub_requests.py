@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import Request
 from scrapy.utils.datatypes import LocalCache
 
-from crawlers.crawl.robots_policy import RobotsCache
+from crawlers.crawl.site_files import RobotsCache
 from crawlers.errors import BadUrl
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.frontier.politeness import HostGate

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.setting_readers import named_by
-from crawlers.lab.options import check, label_of
-from crawlers.lab.yield_chart import draw_curves
+from crawlers.lab.options import check, draw_curves, label_of
 from crawlers.missions.news.stored.iterations import Iteration, merged, stored_days, stored_iterations
 from crawlers.plurals import counted, plural
 from crawlers.reports.catalogue.renderers import text_table

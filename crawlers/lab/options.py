@@ -1,25 +1,36 @@
-"""Options that several parts of `scrapy lab` share."""
+"""What several parts of `scrapy lab` share: options, and diagrams of links found against pages read.
+
+Those have the mean and interquartile range of each rule, and the oracle as a line.
+"""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 from crawlers.bandits.site_rules import RULES
 from crawlers.cli.project_command import check_settings, whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file
+from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, checkpoints
 from crawlers.options.kinds import CSV_TABLE, PICTURE
+from crawlers.reports.figures import COLOURS, STYLES, figure
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from scrapy.settings import BaseSettings
 
+    from crawlers.lab.simulation.experiment import Measured
     from crawlers.options.kinds import FileKind
     from crawlers.store.reading.queries import NamedCrawl
 
+    Point = tuple[float, float]
 
 PAGE_BUDGET = 2000
 SIMULATING = ("simulate", "replay")
@@ -110,3 +121,48 @@ def label_of(crawl: NamedCrawl, crawls: Sequence[NamedCrawl]) -> str:
 def page_budget(opts: argparse.Namespace) -> int:
     """Return the pages that `--budget` gives, or the usual ones; raises `ConfigError`."""
     return whole_number("--budget", PAGE_BUDGET if opts.budget is None else opts.budget, 1)
+
+
+BANDED = 4  # rules; more bands would hide each other
+COLUMNS = 3  # diagrams in a row
+WIDTH, HEIGHT = 4.6, 3.6  # inches of one diagram
+QUARTILES = (25, 75)
+
+
+def draw(path: Path, by_suite: Mapping[str, Sequence[Measured]], page_budget: int) -> None:
+    """Write a picture with one diagram for each kind of webs; its bytes depend only on the figures."""
+    columns = min(len(by_suite), COLUMNS)
+    rows = math.ceil(len(by_suite) / columns)
+    with figure(path, WIDTH * columns, HEIGHT * rows) as made:
+        for number, (suite, webs) in enumerate(by_suite.items(), 1):
+            _diagram(made.add_subplot(rows, columns, number), suite, webs, page_budget)
+
+
+def _diagram(place: Axes, suite: str, webs: Sequence[Measured], page_budget: int) -> None:
+    pages = [0, *checkpoints(page_budget)]
+    rules = [name for name in webs[0].found if name not in (ORACLE, OMNISCIENT)]
+    for number, rule in enumerate([*rules, ORACLE]):
+        found = np.array([[0, *web.found[rule]] for web in webs])
+        is_oracle = rule == ORACLE
+        colour = "black" if is_oracle else COLOURS[number % len(COLOURS)]
+        style = ":" if is_oracle else STYLES[number // len(COLOURS) % len(STYLES) if len(rules) > BANDED else number]
+        place.plot(pages, found.mean(0), style, color=colour, label=rule, linewidth=1.0 if is_oracle else 1.6)
+        if len(rules) <= BANDED and not is_oracle:
+            place.fill_between(pages, *np.percentile(found, QUARTILES, axis=0), color=colour, alpha=0.1, linewidth=0)
+    place.set(title=f"{suite}, {len(webs)} webs", xlabel="pages read", ylabel="external links found", xmargin=0)
+    place.set_ylim(bottom=0)
+    place.legend(handles=place.lines, fontsize=8)
+
+
+def draw_curves(path: Path, title: str, panels: Mapping[str, Mapping[str, Sequence[Point]]]) -> None:
+    """Write a picture with a diagram for each of *panels*, which maps names to curves against pages read."""
+    with figure(path, WIDTH * len(panels), HEIGHT) as made:
+        made.suptitle(title)
+        for number, (label, curves) in enumerate(panels.items(), 1):
+            place = made.add_subplot(1, len(panels), number)
+            for order, (name, curve) in enumerate(curves.items()):
+                colour, style = COLOURS[order % len(COLOURS)], STYLES[order // len(COLOURS) % len(STYLES)]
+                place.plot(*zip(*curve, strict=True), style, color=colour, label=name, linewidth=1.4)
+            place.set(xlabel="pages read", ylabel=label, xmargin=0)
+            place.set_ylim(bottom=0)
+        place.legend(handles=place.lines, fontsize=8)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from scrapy.settings import Settings
 from sqlalchemy import func, select
 
-from crawlers.bandits.reward_kinds import REWARDS
-from crawlers.bandits.site_rules import RULES
+from crawlers.bandits.site_rules import REWARDS, RULES
 from crawlers.bandits.turns import Sequential
 from crawlers.cli.project_command import check_link_prior
 from crawlers.errors import ConfigError
@@ -22,8 +21,7 @@ from crawlers.files.csv_tables import write_table
 from crawlers.inputs.link_prior_file import chosen_link_prior
 from crawlers.inputs.setting_readers import named_by, registry_entry, rule_options
 from crawlers.items import ExternalLink, State
-from crawlers.lab import yield_chart
-from crawlers.lab.options import check, page_budget, rule_names
+from crawlers.lab.options import check, draw, page_budget, rule_names
 from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints, omniscient, oracle
 from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayPage, ReplaySite
 from crawlers.lab.simulation.order_replay import replay as replay_order
@@ -44,8 +42,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from sqlalchemy import Connection
 
-    from crawlers.bandits.reward_kinds import RewardKind
-    from crawlers.bandits.site_rules import SiteRule
+    from crawlers.bandits.site_rules import RewardKind, SiteRule
     from crawlers.ranking.link_features import LinkPrior
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
@@ -149,7 +146,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         points = checkpoints(budget)
         found = {rule: _at(by_budget[budget].found, points) for rule, by_budget in runs.items()}
         found |= {name: _at(curve, points) for name, curve in bounds.items()}
-        yield_chart.draw(Path(opts.picture), {crawl.name: [Measured(crawl.name, 0, found)]}, budget)
+        draw(Path(opts.picture), {crawl.name: [Measured(crawl.name, 0, found)]}, budget)
         print(f"{opts.picture}: {counted(len(rules), 'rule')}")
 
 

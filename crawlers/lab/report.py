@@ -15,8 +15,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.files.text_file import shortened_list
 from crawlers.inputs.setting_readers import named_by
-from crawlers.lab import yield_chart
-from crawlers.lab.options import check
+from crawlers.lab.options import check, draw_curves
 from crawlers.plurals import counted, plural
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import text_table
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.bandits.pull_trace import Moment
-    from crawlers.lab.yield_chart import Point
+    from crawlers.lab.options import Point
     from crawlers.reports.catalogue.score_reports import FeatureWorth
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
@@ -102,7 +101,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         _write(Path(opts.out), moments, names)
         print(f"{opts.out}: {len(moments)} {plural(len(moments), 'line')}")
     if opts.picture:
-        yield_chart.draw_curves(Path(opts.picture), crawl.name, _panels(moments, names))
+        draw_curves(Path(opts.picture), crawl.name, _panels(moments, names))
         print(f"{opts.picture}: {len(names)} {plural(len(names), 'site')}")
 
 

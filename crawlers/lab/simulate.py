@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from crawlers.cli.project_command import whole_number
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.setting_readers import rule_options
-from crawlers.lab import yield_chart
-from crawlers.lab.options import check, page_budget, rule_names
+from crawlers.lab.options import check, draw, page_budget, rule_names
 from crawlers.lab.simulation.experiment import (
     BASELINE,
     OMNISCIENT,
@@ -78,7 +77,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         _write(Path(opts.out), measured, budget)
         print(f"{opts.out}: {len(measured)} webs")
     if opts.picture:
-        yield_chart.draw(Path(opts.picture), by_kind, budget)
+        draw(Path(opts.picture), by_kind, budget)
         print(f"{opts.picture}: {len(by_kind)} kinds of webs")
 
 

@@ -18,8 +18,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.setting_readers import named_by
 from crawlers.items import LinkPlace, State
-from crawlers.lab import yield_chart
-from crawlers.lab.options import check, chosen_names, label_of
+from crawlers.lab.options import check, chosen_names, draw_curves, label_of
 from crawlers.lab.simulation.experiment import checkpoints
 from crawlers.lab.simulation.topic_replay import Curves, FetchOutcome, compare, replay
 from crawlers.missions.topic.topic_file import language_of, read_pages, read_topic, terms_of
@@ -326,7 +325,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
             for field in DRAWN
         }
         title = f"{' '.join(list(runs.topic.terms)[:5])}: {runs.title}"
-        yield_chart.draw_curves(Path(opts.picture), title, panels)
+        draw_curves(Path(opts.picture), title, panels)
         print(f"{opts.picture}: {len(dense)} runs")
 
 

@@ -13,7 +13,7 @@ from scrapy import signals
 from twisted.python.failure import Failure
 
 from crawlers import settings as defaults
-from crawlers.downloader.heard_signals import heard_signals
+from crawlers.downloader.http import heard_signals
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.extensions.run_stats import RunStats
 from crawlers.items import Page

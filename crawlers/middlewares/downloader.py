@@ -25,8 +25,7 @@ from scrapy.utils.misc import load_object
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawlers.downloader.heard_signals import heard_signals
-from crawlers.downloader.http import CLIENTS, Callbacks, HTTPHandler, http_client
+from crawlers.downloader.http import CLIENTS, Callbacks, HTTPHandler, heard_signals, http_client
 from crawlers.items import RECORDED, RENDER
 from crawlers.middlewares.content_types import ContentTypeMiddleware, is_of_mission, is_read_as_bytes
 from crawlers.middlewares.redirects import RedirectMiddleware

@@ -64,7 +64,7 @@ THE_CRAWL = group(
     Setting("PAGE_BUDGET", 0, Whole(), RESULTS).says(
         "pages of the whole crawl, including failed downloads; 0: no limit"
     ),
-    Setting("REWARD", "new_links", Choice(of="bandits.reward_kinds:REWARDS"), RESULTS).says(
+    Setting("REWARD", "new_links", Choice(of="bandits.site_rules:REWARDS"), RESULTS).says(
         "what a harvest counts: new_links, links, new_hosts"
     ),
     Setting("LINK_TAGS", "a", Names("Elements"), RESULTS).says(

@@ -15,8 +15,7 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later
 
-from crawlers.crawl.robots_policy import RobotsNeeded
-from crawlers.crawl.site_sitemaps import SitemapNeeded
+from crawlers.crawl.site_files import RobotsNeeded, SitemapNeeded
 from crawlers.downloader.download_errors import certificate_problem
 from crawlers.errors import StoreError
 from crawlers.extensions.crawl_owner import owner_of, required_extension

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
 
-from crawlers.crawl.site_sitemaps import SitemapContent
+from crawlers.crawl.site_files import SitemapContent
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.pages.response import WebResponse

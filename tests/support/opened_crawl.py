@@ -9,8 +9,8 @@ from scrapy.utils.test import get_crawler
 
 from crawlers import settings as defaults
 from crawlers.crawl.control import CrawlControl
-from crawlers.crawl.robots_policy import RobotsNeeded
 from crawlers.crawl.running_crawl import Crawl
+from crawlers.crawl.site_files import RobotsNeeded
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.pending_callbacks import PendingCallbacks

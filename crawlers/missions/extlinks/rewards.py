@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawlers.bandits.reward_kinds import REWARDS
+from crawlers.bandits.site_rules import REWARDS
 from crawlers.crawl.run import Run
 from crawlers.crawl.spec import crawl_of
 from crawlers.frontier.values import NO_REWARD, Decision, LinkFacts, Reward
 from crawlers.items import Page, State
-from crawlers.pages.page_links import PageLinkPlaces, with_places
+from crawlers.pages.response import PageLinkPlaces, with_places
 from crawlers.ranking import page_orders
 from crawlers.store.writing.pulls import counted
 from crawlers.store.writing.uncommitted import Uncommitted
@@ -19,7 +19,7 @@ from crawlers.store.writing.uncommitted import Uncommitted
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from crawlers.bandits.reward_kinds import RewardKind
+    from crawlers.bandits.site_rules import RewardKind
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.values import Lease

@@ -29,7 +29,7 @@ from crawlers.store.schema.tables import (
     page,
     site,
 )
-from crawlers.store.sites.site_removal import bad_link_key
+from crawlers.store.sites.seeds import bad_link_key
 from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ from crawlers.store.reading.url_counts import kind_of
 from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.tables import SCORE_ROWS, external_url, link_features, metadata, page, site
 from crawlers.store.schema.tables import crawl as crawled
-from crawlers.store.sites.site_removal import deleted_links
+from crawlers.store.sites.seeds import deleted_links
 from crawlers.urls.keys import url_key
 from crawlers.urls.resolution import form_steps, resolve
 

@@ -6,7 +6,7 @@ so that links can refer to a page before its row is committed.
 
 Tables whose rows are written completely are derived from their row types; see `schema.rows`.
 
-The URLs that sitemaps list (see `crawl.site_sitemaps`) are compared with the pages of their sites, and never become
+The URLs that sitemaps list (see `crawl.site_files`) are compared with the pages of their sites, and never become
 pages: a graph is made of links.
 """
 

@@ -1,29 +1,55 @@
-"""Seeds: the sites that people chose, each with a number, names and limits.
+"""Seeds: the sites that people chose, each with a number, names and limits; and what is deleted with them.
 
 Every site of a crawl has a seed; seeds of sites that are only in a host list are not enabled. Pages do not refer
 to seeds, so removing a seed does not affect the crawls of its site.
+
+Of a crawl, chosen links can be deleted, or a site of the list with everything that crawls stored of it. What was
+decided by links stays: levels, pulls and their rewards, importance. A crawl records how many of its links were deleted,
+so that nobody takes what is left for what was found. Rows that others may share stay: URLs of other sites
+(`external_url`), texts of links (`link_context`). Pages of other sites keep the numbers of pages that are deleted: no
+index leads to them. Numbers of pages and sites are never used again, so they lead nowhere.
 """
 
 from __future__ import annotations
 
+import json
+import time
+from contextlib import closing, contextmanager
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, text, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, SiteLimits
+from crawlers.mission import mission_named
+from crawlers.store.reading.crawl_settings import record, setting_of
 from crawlers.store.schema.rows import OF_SEED
-from crawlers.store.schema.tables import external_link, external_url, metadata, page, seed, site
+from crawlers.store.schema.tables import (
+    bad_link,
+    crawl,
+    external_link,
+    external_url,
+    link,
+    link_anchor,
+    link_change,
+    link_text,
+    metadata,
+    page,
+    seed,
+    site,
+    worker,
+)
+from crawlers.store.worker_rows import ACTIVE, free_locks, lock_crawl
+from crawlers.urls.keys import url_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import Column, ColumnElement, Connection, Select, Table
 
     from crawlers.items import SeedChange
     from crawlers.store.database import Database
-
 
 SEED_COLUMNS = tuple(seed.c["id" if field.name == "number" else field.name] for field in fields(Seed))
 
@@ -141,3 +167,214 @@ def _check_short_names(seeds: Iterable[Seed]) -> None:
         other = owners.setdefault(one.short_name.casefold(), one)
         if other is not one:
             raise ConfigError(f"{other.site} and {one.site} have the same short name {one.short_name}; choose another")
+
+
+RECORD = "DELETED_LINKS"  # what was deleted, stored like a setting of the crawl
+
+
+class DeletedLinks(NamedTuple):
+    """The number of links of one kind that were deleted by hand, and when this was done last."""
+
+    kind: str  # external, internal, bad
+    number: int
+    at: float  # seconds since 1970
+
+
+def crawls_with_workers(database: Database, connection: Connection, is_wanted: ColumnElement[bool]) -> list[str]:
+    """Return the names of those of the wanted crawls on which a worker works: nobody else may write then."""
+    working = select(crawl.c.name, worker.c.id).join(worker, worker.c.crawl_id == crawl.c.id)
+    rows = connection.execute(working.where(is_wanted, worker.c.state == ACTIVE)).all()
+    dead = free_locks(database, [number for _, number in rows])
+    return [name for name, number in rows if number not in dead]
+
+
+def lock_idle_crawls(database: Database, connection: Connection, crawl_ids: Iterable[int]) -> list[str]:
+    """Let no worker join these crawls until the end of the transaction; return the names of those that have some."""
+    numbers = sorted(crawl_ids)
+    for number in numbers:
+        lock_crawl(connection, number)
+    return crawls_with_workers(database, connection, crawl.c.id.in_(numbers))
+
+
+def remove_links(database: Database, crawl_id: int, kind: str, keys: Sequence[tuple[int, ...]], now: float) -> int:
+    """Delete the links of a *kind* (external, internal, bad) with these *keys*; return how many there were.
+
+    The first number of a key is that of the page with the link; pages of other crawls are left alone. Raises
+    `ConfigError` if a worker works on the crawl.
+    """
+    with database.write() as connection:
+        if working := lock_idle_crawls(database, connection, [crawl_id]):
+            raise ConfigError(f"the crawl {working[0]} is running; stop it first, then delete links")
+        # Joined, SQLite would read all pages of the crawl.
+        of_keys = select(page.c.id, page.c.site_id).where(page.c.id.in_({key[0] for key in keys}))
+        sites = {page_id: site_id for page_id, site_id in connection.execute(of_keys)}
+        of_crawl = select(site.c.id).where(site.c.id.in_(set(sites.values())), site.c.crawl_id == crawl_id)
+        own = set(connection.execute(of_crawl).scalars())
+        number = _REMOVALS[kind](connection, [key for key in keys if sites.get(key[0]) in own])
+        if number:
+            known = {one.kind: one for one in deleted_links(connection, crawl_id)}
+            before = known[kind].number if kind in known else 0
+            known[kind] = DeletedLinks(kind, before + number, now)
+            record(connection, crawl_id, {RECORD: json.dumps(list(known.values()))})
+    return number
+
+
+def deleted_links(connection: Connection, crawl_id: int) -> list[DeletedLinks]:
+    """Return which links of a crawl were deleted by hand."""
+    text = connection.scalar(setting_of(crawl_id, RECORD))
+    return [DeletedLinks(*one) for one in json.loads(text)] if text else []
+
+
+def _remove_external(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+    """Delete links to other sites, given as (page, URL, context); return their number."""
+    return remove_rows(connection, list(external_link.primary_key), keys)
+
+
+def _remove_internal(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+    """Delete links within the crawl, given as (source, target), with their texts and earlier counts."""
+    for table in (link_anchor, link_text, link_change):
+        remove_rows(connection, [table.c.source_id, table.c.target_id], keys)
+    return remove_rows(connection, list(link.primary_key), keys)
+
+
+def _remove_bad(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+    """Delete links that can't be followed, given as (page, `bad_link_key`); return their number."""
+    wanted = set(keys)
+    stored = select(bad_link.c.page_id, bad_link.c.raw, bad_link.c.reason).where(
+        bad_link.c.page_id.in_({page_id for page_id, _ in wanted})
+    )
+    found = [
+        tuple(one) for one in connection.execute(stored) if (one.page_id, bad_link_key(one.raw, one.reason)) in wanted
+    ]
+    return remove_rows(connection, [bad_link.c.page_id, bad_link.c.raw, bad_link.c.reason], found)
+
+
+_REMOVALS = {"external": _remove_external, "internal": _remove_internal, "bad": _remove_bad}
+
+
+def remove_rows(connection: Connection, columns: Sequence[Column[Any]], keys: Sequence[tuple[Any, ...]]) -> int:
+    """Delete the rows with these values of *columns* of a table, which an index leads to; return their number.
+
+    One statement for each key: SQLite reads the whole table for a list of keys with several columns.
+    """
+    if not keys:
+        return 0
+    names = [f"_{column.name}" for column in columns]
+    is_it = and_(*(column == bindparam(name) for column, name in zip(columns, names, strict=True)))
+    rows = [dict(zip(names, key, strict=True)) for key in keys]
+    return connection.execute(delete(columns[0].table).where(is_it), rows).rowcount
+
+
+def bad_link_key(raw: str, reason: str) -> int:
+    """Return a number by which a link that is no URL is known on its page."""
+    return url_key(f"{raw}\n{reason}")
+
+
+MOST_COUNTED = 100_000  # rows of a kind, before a person decides
+ROWS_AT_ONCE = 2000  # some 50 ms of a transaction
+PAUSE_S = 0.05  # between two of them: those who wait for an SQLite file look about every 0.1 s whether it is free
+
+
+class SiteRows(NamedTuple):
+    """What the store has of a site, in all crawls; each number is at most `MOST_COUNTED`."""
+
+    crawls: int
+    pages: int
+    links: int
+    external_links: int
+
+    @property
+    def is_more(self) -> bool:
+        """Whether there may be more rows than were counted."""
+        return max(self) == MOST_COUNTED
+
+
+def rows_of_site(database: Database, name: str) -> SiteRows:
+    """Return the numbers of rows that `remove_site` deletes of the site *name*.
+
+    Links are counted of the first `MOST_COUNTED` pages, so a large site does not let its reader wait.
+    """
+    sites = _sites(name)
+    pages = select(page.c.id).where(page.c.site_id.in_(sites)).limit(MOST_COUNTED)
+    counted = (
+        select(site.c.id).where(site.c.site == name),
+        pages,
+        select(link.c.source_id).where(link.c.source_id.in_(pages.subquery().select())),
+        select(external_link.c.page_id).where(external_link.c.page_id.in_(pages.subquery().select())),
+    )
+    numbers = (select(func.count()).select_from(rows.limit(MOST_COUNTED).subquery()) for rows in counted)
+    return SiteRows(*map(database.scalar, numbers))
+
+
+def crawls_at_work(database: Database, name: str) -> list[str]:
+    """Return the names of the crawls of the site *name* on which a worker works: nobody else may write then."""
+    with database.read() as connection:
+        return crawls_with_workers(database, connection, crawl.c.id.in_(_crawls(name)))
+
+
+def remove_site(database: Database, name: str) -> None:
+    """Delete the seed of the site *name*, and its pages and links in all crawls.
+
+    Other crawls of the store write between the transactions, of which each deletes few rows. The site itself goes last,
+    so a deletion that was interrupted can be repeated. Raises `ConfigError` if a worker works on one of the crawls.
+    """
+    sites = database.scalars(_sites(name))
+    missions = set(database.scalars(select(crawl.c.mission).where(crawl.c.id.in_(_crawls(name)))))
+    is_linked = not all(mission_named(mission).stays_within_sites for mission in missions)
+    of_site = select(page.c.id).where(page.c.site_id.in_(sites))
+    for table in metadata.sorted_tables:
+        if table not in (page, site, seed) and (where := _of_site(table, sites, of_site, is_linked=is_linked)):
+            _remove(database, name, table, or_(*where))
+    _remove(database, name, page, page.c.site_id.in_(sites))
+    with _idle(database, name) as connection:
+        connection.execute(update(site).where(site.c.source_id.in_(sites)).values(source_id=None))
+        connection.execute(delete(site).where(site.c.id.in_(sites)))
+        delete_seeds(connection, seed.c.site == name)
+
+
+def _remove(database: Database, name: str, table: Table, where: ColumnElement[bool]) -> None:
+    """Delete these rows, `ROWS_AT_ONCE` in a transaction; they are read outside of it, because that may take long."""
+    columns = list(table.primary_key) or [table.c.page_id]
+    streamed = {"yield_per": ROWS_AT_ONCE}
+    with (
+        database.read() as reading,
+        closing(reading.execute(select(*columns).where(where), execution_options=streamed)) as rows,
+    ):
+        for number, keys in enumerate(rows.partitions(ROWS_AT_ONCE)):
+            if number:
+                time.sleep(PAUSE_S)
+            with _idle(database, name) as connection:
+                remove_rows(connection, columns, [tuple(key) for key in keys])
+
+
+@contextmanager
+def _idle(database: Database, name: str) -> Iterator[Connection]:
+    """Yield a transaction in which no worker works on the crawls of the site. Raises `ConfigError` if one does."""
+    with database.write() as connection:
+        if working := lock_idle_crawls(database, connection, connection.execute(_crawls(name)).scalars()):
+            raise ConfigError(f"the crawl {working[0]} is running; stop it first, then delete the site")
+        yield connection
+
+
+def _of_site(table: Table, sites: Sequence[int], pages: Select[int], *, is_linked: bool) -> list[ColumnElement[bool]]:
+    """Return the conditions of which a row of the site meets one.
+
+    No index leads to the links to a page, so they are looked for only if there can be any from *other* sites.
+    """
+    columns = table.columns
+    if "site_id" in columns:
+        return [columns["site_id"].in_(sites)]
+    if "page_id" in columns:
+        return [columns["page_id"].in_(pages)]
+    if "source_id" in columns:
+        targets = [columns["target_id"].in_(pages)] if is_linked else []
+        return [columns["source_id"].in_(pages), *targets]
+    return []
+
+
+def _crawls(name: str) -> Select[int]:
+    return select(site.c.crawl_id).where(site.c.site == name)
+
+
+def _sites(name: str) -> Select[int]:
+    return select(site.c.id).where(site.c.site == name)

@@ -15,7 +15,7 @@ from crawlers.reports.catalogue.index_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import TimeLimit, cursor_text, parsed_cursor, slice_of
 from crawlers.store.schema.tables import crawl as crawls
-from crawlers.store.sites.site_removal import crawls_with_workers, deleted_links, remove_links
+from crawlers.store.sites.seeds import crawls_with_workers, deleted_links, remove_links
 from crawlers.web.panel import changes, crawl_of, panel_of, render
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from crawlers.reports.catalogue.index_walk import Position
 from crawlers.reports.catalogue.report import TimeLimit, cursor_text, parsed_cursor, slice_of
 from crawlers.reports.histories.linking_pages import LinkingPages
 from crawlers.reports.histories.url_history import subject_of, url_history
-from crawlers.store.sites.site_removal import deleted_links
+from crawlers.store.sites.seeds import deleted_links
 from crawlers.web.panel import crawl_of, panel_of, patience_for, render, rules_of
 
 if TYPE_CHECKING:

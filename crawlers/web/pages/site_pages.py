@@ -18,8 +18,17 @@ from crawlers.reports.catalogue.conditions import parsed_filters
 from crawlers.reports.catalogue.report import sorted_by
 from crawlers.reports.catalogue.site_report import SEEDS, STATES, chosen_lines, seed_lines, site_details
 from crawlers.sites.seed_list import format_seeds, parse_seeds, seed_change, seed_problems
-from crawlers.store.sites.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered
-from crawlers.store.sites.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
+from crawlers.store.sites.seeds import (
+    MOST_COUNTED,
+    SiteRows,
+    crawls_at_work,
+    enable_seeds,
+    list_seeds,
+    remove_site,
+    rows_of_site,
+    save_seeds,
+    seed_numbered,
+)
 from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
 from crawlers.web.pages.report_pages import order_of
 from crawlers.web.panel import AGAIN, again, changes, number_in, panel_of, render

@@ -1,5 +1,7 @@
 """Every site rule chooses only sites that are awake, as a function of the pulls."""
 
+from __future__ import annotations
+
 import random
 
 import pytest
@@ -7,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.bandits.index_rule import EXACT
-from crawlers.bandits.site_rules import REWARD_CAP, RULES, RuleOptions
+from crawlers.bandits.site_rules import REWARD_CAP, REWARDS, RULES, RuleOptions
 from crawlers.errors import ConfigError
+from crawlers.items import ExternalLink
 from tests.support.fragments import Crawl, awake, pulls, rotting, webs
 
 OPTIONS = RuleOptions(page_budget=200, quantum_pages=3, gittins_batch=4, ucb1_initial=2)
@@ -198,3 +201,19 @@ def test_trivial_requires_a_budget():
 def test_quantum_in_seconds_replaces_the_quantum_in_pages():
     rule = awake(RULES["roundrobin"](RuleOptions(quantum_pages=1, quantum_s=5.0)), "ab")
     assert pulls(rule, map(float, range(12))) == [*"aaaaabbbbbaa"]
+
+
+def link(site, key):
+    return ExternalLink(f"{site}/{key}", key, site, "", "", "", "", "a")
+
+
+LINKS = [link("http://a.test", 1), link("http://a.test", 2), link("https://a.test", 3), link("http://b.test:81", 2)]
+
+
+@pytest.mark.parametrize(("name", "number"), [("new_links", 3), ("links", 3), ("new_hosts", 2)])
+def test_each_kind_counts_distinct_items_once(name, number):
+    assert len(REWARDS[name].keys(LINKS)) == number
+
+
+def test_only_links_count_again_on_another_page():
+    assert [name for name, reward in REWARDS.items() if not reward.only_new] == ["links"]

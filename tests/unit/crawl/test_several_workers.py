@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from crawlers.crawl.robots_policy import RobotsNeeded
+from crawlers.crawl.site_files import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.items import SiteLimits
 from crawlers.ranking.link_features import feature_id

@@ -7,7 +7,7 @@ import pytest
 from crawlers.frontier.values import Candidate, Decision, LinkFacts
 from crawlers.items import LinkText, Page, State
 from crawlers.pages.html import parse_page
-from crawlers.pages.page_links import PageAnchors
+from crawlers.pages.response import PageAnchors
 from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, LinkTextRow, NewPage, SiteAvailability, SiteRest
 from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet

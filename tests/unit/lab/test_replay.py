@@ -12,8 +12,7 @@ from itertools import pairwise
 import pytest
 from sqlalchemy import text
 
-from crawlers.bandits.reward_kinds import REWARDS
-from crawlers.bandits.site_rules import RULES, RuleOptions
+from crawlers.bandits.site_rules import REWARDS, RULES, RuleOptions
 from crawlers.errors import ConfigError, StoreError
 from crawlers.items import ExternalLink, LinkPlace, Page, State
 from crawlers.lab.replay import KnownWeb, known_sites

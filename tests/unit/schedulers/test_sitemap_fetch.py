@@ -7,7 +7,7 @@ from scrapy import exceptions as scrapy_errors
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from crawlers.crawl.site_sitemaps import SitemapNeeded
+from crawlers.crawl.site_files import SitemapNeeded
 from crawlers.items import REDIRECT, SiteLimits
 from crawlers.schedulers.site_fetches import SitemapFiles
 from crawlers.sites import MAX_INFLATED

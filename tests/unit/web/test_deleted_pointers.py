@@ -5,7 +5,7 @@ from sqlalchemy import insert, select, update
 
 from crawlers.items import State
 from crawlers.store.schema.tables import crawl, link, page, site
-from crawlers.store.sites.site_removal import remove_site
+from crawlers.store.sites.seeds import remove_site
 from tests.support.stored_rows import execute
 from tests.unit.web.test_texts import visited
 

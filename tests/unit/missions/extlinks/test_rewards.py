@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from crawlers.bandits.reward_kinds import REWARDS
+from crawlers.bandits.site_rules import REWARDS
 from crawlers.items import ExternalLink, Page, State
 from crawlers.missions.extlinks.rewards import Rewards
 from crawlers.store.schema.tables import CountedKeyRow

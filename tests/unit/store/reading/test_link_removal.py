@@ -6,7 +6,7 @@ from sqlalchemy import event
 from crawlers.errors import StoreError
 from crawlers.reports.catalogue.index_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.store.sites.site_removal import DeletedLinks, deleted_links, remove_links
+from crawlers.store.sites.seeds import DeletedLinks, deleted_links, remove_links
 from crawlers.store.worker_rows import lock_crawl
 from tests.support.report_rows import report_rows
 from tests.support.stored_crawl import stored_crawl

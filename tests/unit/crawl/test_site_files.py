@@ -1,14 +1,19 @@
 """The sitemaps of a site are read before its pages, once, wherever the crawl was interrupted."""
 
+from __future__ import annotations
+
 import asyncio
+from types import SimpleNamespace
 
 import pytest
+from scrapy.settings import Settings
 
-from crawlers.crawl.robots_policy import RobotsNeeded
-from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapContent, SitemapNeeded
+from crawlers.crawl.site_files import MAX_SILENT, RobotsNeeded, RobotsPolicy, SitemapContent, SitemapNeeded
 from crawlers.items import SiteLimits, State
 from crawlers.pages.response import WebResponse
+from crawlers.store.sites.site_opening import SiteRow
 from tests.support.opened_crawl import NOW, SITE, target
+from tests.unit.conftest import open_sites
 
 READS = {"reads_sitemaps": True}
 NONE = "User-agent: *\nDisallow: /no/\n"
@@ -125,7 +130,7 @@ def test_indexes_are_followed_once(reads):
 
 def test_limits_cut_sitemaps_and_urls_and_say_so(reads, caplog, monkeypatch):
     for limit in ("MOST_FILES", "MOST_URLS"):
-        monkeypatch.setattr(f"crawlers.crawl.site_sitemaps.{limit}", 3)
+        monkeypatch.setattr(f"crawlers.crawl.site_files.{limit}", 3)
     crawl = reads()
     crawl.reads("/sitemap.xml", index("/1.xml", "/2.xml", "/3.xml", "/4.xml"))
     crawl.reads("/1.xml", urlset("/a", "/b", "/c", "/d"))
@@ -219,3 +224,23 @@ def test_redirects_are_followed_at_the_same_address_only(reads):
     site_id = crawl.needs("/sitemap.xml").site_id
     follows = [f"{SITE}/map.xml", f"{SITE}/no/map.xml", "https://a.test/map.xml", "http://other.test/map.xml"]
     assert [crawl.crawl.sitemaps.may_follow(site_id, url) for url in follows] == [True, False, False, False]
+
+
+def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
+    monkeypatch.setattr("crawlers.crawl.site_files.MAX_LINES", 8)
+    loaded = []
+    text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
+    read = lambda database, number: loaded.append(number) or (200, text)  # noqa: E731
+    monkeypatch.setattr("crawlers.crawl.site_files.robots_of", read)
+    session, sites = open_sites()
+    robots = RobotsPolicy(session, sites, Settings({"ROBOTSTXT_OBEY": True}), "us")
+    for number in (1, 2, 3):
+        sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
+    for number in (1, 2, 3, 3):
+        robots.record(number, 200, text)
+    for number in (3, 2, 1, 3):
+        lease = SimpleNamespace(site_id=number, url="http://a.example/a")
+        while callable(verdict := robots.verdict(lease)):
+            verdict()()
+        assert verdict == "robots_disallows"
+    assert loaded == [1, 3]
