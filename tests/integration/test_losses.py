@@ -1,6 +1,6 @@
 """What is lost while a crawl runs ends it with one sentence and exit status 1, and costs no page when it goes on.
 
-Lost are space on the disk, folders, and the store, of which tests/unit/store/test_store_check.py has all losses.
+Lost are space on the disk, folders, and the store, of which tests/unit/store/test_database.py has all losses.
 """
 
 import os
