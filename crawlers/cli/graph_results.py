@@ -12,7 +12,7 @@ from crawlers.cli.project_command import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file, check_parquet, replacing
 from crawlers.files.text_file import shortened_list
-from crawlers.graphs.analysis import analyse
+from crawlers.graphs.analysis import StoredPageRank, analyse
 from crawlers.graphs.crawl_changes import CHANGES, COMPARISON_FORMATS, compared_sites, write_comparisons
 from crawlers.graphs.crawl_map import graph_map
 from crawlers.graphs.dataset import DATASET, write_dataset
@@ -33,7 +33,6 @@ from crawlers.sites.seed_list import matching_seeds
 from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
 from crawlers.store.reading.crawl_settings import free_folder, recorded_folder
 from crawlers.store.reading.importance import totals_of, weights_of_crawl
-from crawlers.store.reading.pagerank import StoredPageRank
 from crawlers.store.reading.queries import crawl_named, sites_of
 from crawlers.store.sites.seeds import list_seeds
 from crawlers.urls.domains import GROUPS
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.crawl_changes import Change
 
-# With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
+# With a single underscore, which file names of hosts contain only before the port: see `atomic.file_stem`.
 FRAGMENT = "web_fragment"
 NO_NUMBER = -1  # of a site that is not a seed any more
 

@@ -26,8 +26,7 @@ from scrapy.exceptions import NotConfigured
 from crawlers import __version__
 from crawlers.errors import ConfigError, CrawlersError, StoreError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, owner_of
-from crawlers.files.atomic import check_setting_file
-from crawlers.files.names import of_worker
+from crawlers.files.atomic import check_setting_file, of_worker
 from crawlers.inputs.setting_readers import crawl_name
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
 from crawlers.extensions.crawl_owner import owner_of
-from crawlers.files.atomic import check_file
+from crawlers.files.atomic import check_file, of_worker
 from crawlers.files.csv_tables import guarded
-from crawlers.files.names import of_worker
 from crawlers.options.kinds import FEED
 
 if TYPE_CHECKING:

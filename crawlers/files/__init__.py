@@ -1,1 +1,1 @@
-"""Files that are read and written for people: text, YAML, CSV, Parquet, WARC, figures; written atomically."""
+"""Files that are read and written for people: text, YAML, CSV, Parquet; written atomically."""

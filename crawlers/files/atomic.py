@@ -1,4 +1,4 @@
-"""Replaces files, and folders of files, atomically; checks before a crawl whether that will be possible.
+"""Replaces files, and folders of files, atomically; checks before a crawl whether that will be possible; and names them.
 
 The content is written to a hidden file beside the target, which replaces the target when it is complete. So readers
 of the target find the old file or the complete new one, even after a kill or a power failure. The hidden file of
@@ -7,7 +7,7 @@ each other; the last one wins. During a write, the folder needs space for both f
 
 The checks leave no files behind. A file is of a kind: it has one of the endings of its kind, and what it replaces or
 continues begins like that kind. So no name that a setting or an option gives can overwrite a store, a list of sites, or
-code.
+code. A site's results have a name, and so have the files that each worker of a crawl has for itself.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from typing import IO, TYPE_CHECKING
+from urllib.parse import quote
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.options import SETTINGS
 from crawlers.options.kinds import File
+from crawlers.urls.keys import url_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from crawlers.options.kinds import FileKind
 
@@ -188,3 +190,49 @@ def _is_ours(descriptor: int, part: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), part.stat())
     except FileNotFoundError:
         return False
+
+
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+MAX_STEM = 200  # a file name has 255 bytes at most, and a suffix
+
+
+def file_stem(site: str, sites: Collection[str] = (), folder: str = "") -> str:
+    """Return the file name, without extension, for *site*, given as `urls.site_of` returns it.
+
+    It is the host, followed by `_port` if the site has a port. An https site also gets the suffix `_https` if *sites*,
+    all sites of the crawl, contains the same host and port with http. Underscores of the host are doubled, so that
+    no two sites share a name; an IPv6 address has `-` in place of `:` and the prefix `ipv6_`. The *folder* (/a/b/) in
+    which the crawl stayed follows behind `+`, which hosts can't contain, with `+` between its parts.
+
+    >>> file_stem("http://a.example:81", folder="/docs/v1/")
+    'a.example_81+docs+v1'
+    >>> file_stem("http://apache2.test:8600"), file_stem("https://a.example", ["http://a.example"])
+    ('apache2.test_8600', 'a.example_https')
+    """
+    scheme, _, authority = site.partition("://")
+    host, _, port = authority.partition(":")
+    if authority.startswith("["):
+        address, _, port = authority[1:].partition("]")
+        host, port = "ipv6_" + address.replace(":", "-"), port[1:]
+    else:
+        host = host.replace("_", "__")
+    stem = f"{host}_{port}" if port else host
+    if folder:
+        stem = "+".join([stem, *(quote(part, safe="%") for part in folder[1:-1].split("/"))])
+    if len(stem) > MAX_STEM:
+        stem = f"{stem[: MAX_STEM - 20]}_{url_key(stem) & (1 << 64) - 1:016x}"
+    return f"{stem}_https" if scheme == "https" and f"http://{authority}" in sites else stem
+
+
+def of_worker(name: str, number: int) -> str:
+    """Return the name, path or URI of a file with the number of a worker, before its ending.
+
+    >>> of_worker("out.d/crawl.warc.gz", 17), of_worker("file:///tmp/pages.csv", 2), of_worker("pages", 2)
+    ('out.d/crawl.17.warc.gz', 'file:///tmp/pages.2.csv', 'pages.2')
+    """
+    folder, slash, last = name.rpartition("/")
+    stem, _, ending = last.rpartition(".")
+    if f".{ending}" in PACKED and "." in stem:
+        stem, _, kind = stem.rpartition(".")
+        ending = f"{kind}.{ending}"
+    return f"{folder}{slash}{stem}.{number}.{ending}" if stem else f"{folder}{slash}{last}.{number}"

@@ -7,29 +7,42 @@ Values are rounded to 12 decimals. PageRank, hub and authority sum to 1 each, so
 allowed by default the mean is at least 5e-7, and 12 decimals keep five digits of it; differences between
 processors (the order of summation, about 1e-16 per step) are rounded away.
 
+The PageRank of any stored crawl is computed from its links: nothing is fetched, and any order will do. Repeated links
+count once, and links of a page to itself not at all; redirects are followed to their final targets. Waiting pages have
+inlinks but no outlinks; rejected pages are excluded. Duplicates are not merged, as in the list by importance.
+
 scipy is imported where it is used, because crawls without measures must not wait for it.
 """
 
 from __future__ import annotations
 
+import heapq
+import json
 import sys
+from array import array
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sqlalchemy import BigInteger, Float, column, text
 
 from crawlers.errors import ConfigError
 from crawlers.graphs.model import MEASURES, Column, edge_places
+from crawlers.items import State
 from crawlers.ranking.link_ranks import hits, pagerank
 from crawlers.store.reading.importance import DECIMALS
+from crawlers.store.reading.redirect_chains import final_target
+from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
+    from sqlalchemy import Connection, Subquery
 
     from crawlers.files.csv_tables import Value
     from crawlers.graphs.model import Graph
+    from crawlers.store.database import Database
 
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1
 RANK_ERROR = 1e-13  # of all nodes together
@@ -101,3 +114,81 @@ _GROUPS: dict[tuple[str, ...], Callable[[csr_array], tuple[NDArray[Any], ...]]] 
     ("pagerank",): _pagerank,
     ("hub", "authority"): _hits,
 }
+
+
+# Bound of the sum of all errors. The relative error of each rank is about the same, so that ranks that differ
+# within DIGITS are ordered correctly, and equal pages have equal ranks.
+ENOUGH = 1e-9
+DIGITS = 6
+
+_PAGES = f"""
+    SELECT p.id, p.state, p.site_id, p.moved_to FROM page p JOIN site s ON s.id = p.site_id
+    WHERE s.crawl_id = :crawl AND p.state IN ({int(State.WAITING)}, {int(State.DONE)}, {int(State.MOVED)})"""  # noqa: S608
+# Page numbers are reserved in blocks, so only simultaneous crawls have numbers in between.
+_LINKS = "SELECT source_id, target_id FROM link WHERE source_id BETWEEN :first AND :last"
+_RANKS = {
+    "sqlite": "SELECT CAST(key AS INTEGER) AS page_id, value AS score FROM json_each(:ranks)",
+    "postgresql": """
+        SELECT CAST(key AS bigint) AS page_id, CAST(value AS double precision) AS score
+        FROM json_each_text(CAST(:ranks AS json))""",
+}
+
+
+class StoredPageRank:
+    """PageRank of the pages of a crawl that were read.
+
+    For memory and time see docs/measurements.md.
+    """
+
+    def __init__(self, database: Database, crawl_id: int, damping: float) -> None:
+        self._crawl_id = crawl_id
+        self._places: dict[int, int] = {}  # of the pages that were read or wait, in the matrix of links
+        self._moves: dict[int, int] = {}
+        self._read, self._sites = array("q"), array("q")  # the pages that were read, and the site of each
+        with database.read() as connection:
+            self._load_pages(connection)
+            self._ranks, self.error_bound = pagerank(self._links(connection), damping, ENOUGH)
+
+    def __len__(self) -> int:
+        """The number of pages that were read."""
+        return len(self._read)
+
+    def rank(self, page: int) -> float:
+        """Return the PageRank of *page*, rounded to DIGITS digits."""
+        return float(f"{self._ranks[self._places[page]]:.{DIGITS}g}")
+
+    def best(self, connection: Connection, number: int, sites: Collection[int] = ()) -> Subquery:
+        """Return the query for `page_id` and `score` of the *number* pages with the highest rank, or of *sites*.
+
+        Further pages with the least of these ranks are among them. The ranks of a crawl add up to 1.
+        """
+        listed = [page for page, site in zip(self._read, self._sites, strict=True) if not sites or site in sites]
+        least = min(heapq.nlargest(number, map(self.rank, listed)), default=0.0)
+        ranks = {page: rank for page in listed if (rank := self.rank(page)) >= least}
+        query = text(_RANKS[connection.dialect.name]).bindparams(ranks=json.dumps(ranks))
+        return query.columns(column("page_id", BigInteger), column("score", Float)).subquery("ranked")
+
+    def _load_pages(self, connection: Connection) -> None:
+        for page, state, site, moved_to in streamed(connection, _PAGES, crawl=self._crawl_id):
+            if state == State.MOVED:
+                self._moves[page] = moved_to
+                continue
+            self._places[page] = len(self._places)
+            if state == State.DONE:
+                self._read.append(page)
+                self._sites.append(site)
+
+    def _links(self, connection: Connection) -> csr_array:
+        from scipy.sparse import csr_array
+
+        sources, targets = array("q"), array("q")
+        if self._read:
+            read = set(self._read)
+            for source, target in streamed(connection, _LINKS, first=min(read), last=max(read)):
+                end = final_target(target, self._moves) if source in read else None
+                if end in self._places and end != source:
+                    sources.append(self._places[source])
+                    targets.append(self._places[end])
+        links = csr_array((np.ones(len(sources)), (sources, targets)), shape=(len(self._places),) * 2)
+        links.data[:] = 1.0  # several redirects may lead to one page
+        return links

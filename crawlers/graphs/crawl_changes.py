@@ -18,9 +18,8 @@ from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from crawlers.batches import batches
-from crawlers.files.atomic import replacing
+from crawlers.files.atomic import file_stem, replacing
 from crawlers.files.csv_tables import iso_time, utc, write_table
-from crawlers.files.names import file_stem
 from crawlers.graphs.export import scratch, write_document
 from crawlers.graphs.looks import STATUS_COLOURS, Look, host_of, node_size, positions
 from crawlers.graphs.model import Column, GraphSize

@@ -172,7 +172,7 @@ TABLES: dict[str, DatasetTable] = {
 }
 
 
-# With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
+# With a single underscore, which file names of hosts contain only before the port: see `atomic.file_stem`.
 DATASET = "web_graph.parquet"
 PARTITION_URLS = 1_000_000
 ROWS_AT_ONCE = 10_000  # read from the database

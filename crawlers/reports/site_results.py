@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from crawlers.batches import batches
+from crawlers.files.atomic import file_stem
 from crawlers.files.csv_tables import write_table
-from crawlers.files.names import file_stem
 from crawlers.graphs.export import write_site_graph
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State

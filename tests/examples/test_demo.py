@@ -8,7 +8,7 @@ import sys
 import networkx
 import pytest
 
-from crawlers.files.names import file_stem
+from crawlers.files.atomic import file_stem
 from crawlers.inputs.setting_readers import normalization
 from crawlers.urls.resolution import normalize
 from examples.demo.report import closing_words

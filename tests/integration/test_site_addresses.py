@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 
-from crawlers.files.names import file_stem
+from crawlers.files.atomic import file_stem
 from crawlers.items import State
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages

@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 
-from crawlers.files.names import file_stem
+from crawlers.files.atomic import file_stem
 from crawlers.inputs.setting_readers import normalization
 from crawlers.items import State
 from crawlers.urls.resolution import resolve

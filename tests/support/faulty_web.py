@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
 
-from crawlers.files.names import file_stem
+from crawlers.files.atomic import file_stem
 from tests.support.sites.server import Web
 
 if TYPE_CHECKING:

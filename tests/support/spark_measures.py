@@ -17,10 +17,9 @@ from typing import NamedTuple
 import networkx
 import pyarrow.parquet as parquet
 
-from crawlers.graphs.analysis import analyse
+from crawlers.graphs.analysis import StoredPageRank, analyse
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.web_fragment import count_fragment
-from crawlers.store.reading.pagerank import StoredPageRank
 from crawlers.urls.domains import host_group
 
 PROGRAM = Path(__file__).resolve().parents[2] / "spark" / "graph_measures.py"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import exists, func, or_, select, text
 
-from crawlers.files.names import file_stem, of_worker
+from crawlers.files.atomic import file_stem, of_worker
 from crawlers.items import State
 from crawlers.reports.crawl_manifest import setting_lines
 from crawlers.reports.histories.history import (

@@ -7,7 +7,7 @@ import pytest
 
 from crawlers.cli.graph_results import FRAGMENT
 from crawlers.errors import ConfigError
-from crawlers.files.names import file_stem
+from crawlers.files.atomic import file_stem
 from crawlers.plurals import plural
 from crawlers.reports.site_results import TABLES
 from crawlers.sites.seed_list import parse_hosts

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
-from crawlers.files.names import file_stem
+from crawlers.files.atomic import file_stem
 from crawlers.items import Seed, SiteLimits
 from crawlers.sites.seed_list import (
     LIMITS,
