@@ -1,4 +1,4 @@
-"""Replaces files, and folders of files, atomically; checks before a crawl whether that will be possible; and names them.
+"""Replaces files, and folders of files, atomically; checks before a crawl whether that will be possible; names them.
 
 The content is written to a hidden file beside the target, which replaces the target when it is complete. So readers
 of the target find the old file or the complete new one, even after a kill or a power failure. The hidden file of
