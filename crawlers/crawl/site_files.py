@@ -481,7 +481,10 @@ class SiteSitemaps:
             self.trials.record_result(site_id, page_id, responded=status > 0)
             self.sites.fetching.discard(site_id)
             self.session.writer.submit(self._read_by(site_id, status, content, now))
-            self.stats.inc_value("sitemaps/read" if content.kind else "sitemaps/unread")
+            if content.kind:
+                self.stats.inc_value("sitemaps/read")
+            else:
+                self.stats.inc_value("sitemaps/unread")
             self.session.frontier.schedule.resume(site_id, now)
         except Exception as error:
             self.session.control.abort_for("a sitemap can't be stored", error)
