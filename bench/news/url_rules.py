@@ -18,12 +18,11 @@ import re
 import time
 import uuid
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from crawlers.missions.news.urls.rule_learner import RuleLearner, UrlRule, learn_rules
+from crawlers.missions.news.urls.rule_learner import RuleLearner, UrlRule
 from crawlers.missions.news.urls.url_classifier import RuleSet
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
 from crawlers.ranking.link_features import shipped_weights
@@ -219,10 +218,10 @@ def labelled(schema: str, articles: int, others: int, noise: float, rng: random.
 
 def learnt(labels: dict[str, bool]) -> list[UrlRule]:
     """The rules of these labels, learnt as a crawl does."""
-    learner = RuleLearner("example.org", partial(UrlPrior(shipped_weights(OF_URLS)).probability, ""))
+    learner, prior = RuleLearner(), UrlPrior(shipped_weights(OF_URLS))
     for target, is_article in labels.items():
-        learner.label(f"https://example.org{target}", is_article)
-    return learn_rules(learner.task(), 0.0)
+        learner.label(target, is_article, prior.shipped(target))
+    return learner.rules(0.0)
 
 
 def quality(rules: list[UrlRule], schema: str, labels: dict[str, bool], rng: random.Random) -> tuple[float, float]:

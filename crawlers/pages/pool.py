@@ -87,12 +87,6 @@ class ExtractionPool:
                 del self._strikes[owner]
             return result
 
-    async def run_patiently(self, owner: str, function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T | str:
-        """Return the same as `run`, but always with the whole time, for calls that are rare after timeouts."""
-        async with self._turn(owner):
-            result: T | str = await self._result(owner, pickle.dumps((function, args, named)), self._timeout_s)
-            return result
-
     def _turn(self, owner: str) -> asyncio.Semaphore:
         return self._turns.setdefault(owner, asyncio.Semaphore(max(1, len(self._workers) - 1)))
 

@@ -75,7 +75,7 @@ async def at_once(query):
 class Crawl:
     """A run of a crawl; a second one on the same database resumes it."""
 
-    def __init__(self, database, *rules, roots=(), removed=(), learns=False, call=in_process, in_thread=at_once):
+    def __init__(self, database, *rules, roots=(), removed=(), learns=False, in_thread=at_once):
         self.database = database
         begun = begin(database, SiteRow(0, SITE, 9, None, 0.0), mission="news", now=NOW)
         (row,) = begun.sites
@@ -93,7 +93,7 @@ class Crawl:
         prior = UrlPrior(shipped_weights(OF_URLS)) if learns else None
         classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
         self.polls = Polls(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR), most_pages=2)
-        requeue = Requeue(classifier, self.frontier, self.commits)
+        requeue = Requeue(classifier, self.frontier, self.commits, in_thread)
         duplicates = Duplicates(database, self.writer)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
         feeds = FeedRegistry(
@@ -112,7 +112,7 @@ class Crawl:
             Iterations(begun.id, 1000),
             NewsSites(database, begun.id, self.writer, parts, SeedUrls({}, {})),
             Scope("sites", [SITE]),
-            SimpleNamespace(pool=SimpleNamespace(run_patiently=call)),
+            SimpleNamespace(pool=None),
             recheck_s=0.0,
             in_thread=in_thread,
         )
@@ -141,7 +141,7 @@ class Crawl:
             links=[(target(link), 1) for link in links],
             **more,
         )
-        asyncio.run(self.mission.prepare(lease, page))
+        asyncio.run(self.mission.prepare(lease, page, now))
         self.decision = self.mission.decide(lease, page, now)
         return self.frontier.acknowledge(lease, self.decision, now)[1]
 

@@ -158,7 +158,7 @@ def open_news(
     parts = NewsParts(
         frontier,
         classifier,
-        Requeue(classifier, frontier, writer),
+        Requeue(classifier, frontier, writer, session.reader.run),
         polls,
         feeds,
         Announcements(database, crawl_id, writer, frontier, polls),

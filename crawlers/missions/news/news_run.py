@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from asyncio import sleep
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +18,6 @@ from crawlers.missions.news.news_items import ANNOUNCERS, HOME, NEW, PAGE, Annou
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, QueueSlot
 from crawlers.missions.news.plan.next_visits import NO_LINKS, LinkSlots, NextVisits
 from crawlers.missions.news.stored.news_tables import PageLabelRow
-from crawlers.missions.news.urls.rule_learning import RuleLearning
 from crawlers.reasons import sentence
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.domains import rule_domain
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from crawlers.missions.news.feeds.announcements import StoredItems
     from crawlers.missions.news.news_sites import NewsParts, NewsSites
     from crawlers.missions.news.stored.iterations import Iterations
-    from crawlers.missions.news.urls.requeue import PageBatch
     from crawlers.pages.response import WebResponse
     from crawlers.store.reader_threads import InThread
     from crawlers.store.sites.site_opening import SiteRow
@@ -78,7 +77,6 @@ class NewsRun(Run):
         self._sites = sites
         self._scope = scope
         self._news_reader = reader
-        self._learning = RuleLearning(parts, reader.pool.run_patiently)
         self._visits = NextVisits(parts, recheck_s)
         self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
         self._share_at = 0.0
@@ -107,24 +105,14 @@ class NewsRun(Run):
 
     @property
     def has_more(self) -> bool:
-        return self._requeue.has_more or self._learning.has_more
+        return self._requeue.has_more
 
     async def _requeue_idle(self, now: float) -> None:
         """Requeue pages while none is in flight whose end would do that."""
-        if not self._frontier.leases:
-            await self._learning.run()
         for _ in range(STEPS):
             if self._frontier.leases or not self.has_more:
                 return
-            read, found = self._requeue.look_up(), None
-            if read is not None:
-                try:
-                    found = await self._in_thread(read)
-                finally:
-                    self._requeue.keep(found)
-            changes = ChangeSet()
-            self._requeue.step(changes, now)
-            self._frontier.submit(changes, now)
+            await self._requeue.step(now)
             await sleep(0)  # others may run
 
     async def receive(self, links: Sequence[IncomingLink], now: float) -> Sequence[IncomingLink]:
@@ -184,40 +172,32 @@ class NewsRun(Run):
         first = None if lease.queue == ARCHIVE else self._polls.rest(lease.id)  # an older sitemap is read once
         about = (lease.id, lease.level, self.kind(lease), announced, in_feed, now)
         page = await self._news_reader.read(response, *about, first)
-        await self.prepare(lease, page)
+        await self.prepare(lease, page, now)
         return page
 
-    async def prepare(self, lease: Lease, page: Page) -> None:
+    async def prepare(self, lease: Lease, page: Page, now: float) -> None:
         """Look up in the store what `decide` will need for *page*; without it `decide` waits for the store itself.
 
-        Rules that earlier pages made due are learnt first.
+        Some pages whose rules have changed are requeued.
         """
-        await self._learning.run()
         targets = (target for target, _ in (*page.links, *page.cross_site_links))
         read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(targets)
         items = self._announced_by(lease, page)
         read_items = self._announcements.look_up(_feed_id(lease), items) if items else None
-        read_pages = self._requeue.look_up()
         news = news_of(page)
         is_unowned = news is not None and news.kind in ANNOUNCERS and self._feeds.is_unowned(page.url, lease.key)
-        if not is_unowned and all(one is None for one in (read_article, read_items, links, read_pages)):
-            return
 
-        def read() -> tuple[_Stored, list[int | None], PageBatch | None]:
+        def read() -> tuple[_Stored, list[int | None]]:
             named_by = self._sites.sites_that_link(lease.id) if is_unowned else ()
             stored = _Stored(read_article and read_article(), read_items and read_items(), named_by)
-            return stored, links.read() if links is not None else [], read_pages and read_pages()
+            return stored, links.read() if links is not None else []
 
-        pages = None
-        try:
-            self._stored[lease.id], holders, pages = await self._in_thread(read)
-        except StoreError:
-            return  # `decide` meets it again, and ends the crawl
-        finally:
-            if read_pages is not None:
-                self._requeue.keep(pages)
-        if links is not None:
-            self.articles.keep_holders(links, holders)
+        with suppress(StoreError):  # `decide` meets it again, and ends the crawl
+            await self._requeue.step(now)
+            if is_unowned or any(one is not None for one in (read_article, read_items, links)):
+                self._stored[lease.id], holders = await self._in_thread(read)
+                if links is not None:
+                    self.articles.keep_holders(links, holders)
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         """Return what follows from a page; the first line that applies decides.
@@ -240,7 +220,6 @@ class NewsRun(Run):
             self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
             return Decision(page, changes=changes)  # the frontier requests that variant instead
         self._requeue.add_site(lease.site_id, site_of(lease.url))
-        self._requeue.step(changes, now)
         news = news_of(page) or News(self.kind(lease))
         announced = self._announced_by(lease, page)
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
@@ -251,8 +230,7 @@ class NewsRun(Run):
             page, news = self._with_feeds(lease, page, news, is_read=is_read)
         if is_read:
             page, news = self._judged(lease, page, news, changes, now, article)
-        with self._requeue.repeating_changes(changes):
-            found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
+        found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
         page, slots = replace(page, facts=news), found.slots
         is_poll, revisit_at = False, None
         if has_moved := self._visits.has_moved(lease, page):
@@ -345,9 +323,8 @@ class NewsRun(Run):
         odds = news.odds
         if lease.key not in self._announcements:
             odds = ALTERNATE_URL if news.is_alternate_url else min(odds, SURE) if news.is_variant else odds
-        if self.classifier.label(site, page.url, odds):
+        if self.classifier.label(site, page.url, odds, changes, now):
             self._requeue.changed(rule_domain(site), changes)
-        self._learning.labelled(site, now)
         return odds
 
 

@@ -191,13 +191,6 @@ def test_timeout_of_a_slow_site_shrinks_until_a_page_is_read():
     assert found == ["took_too_long 0.8", "took_too_long 0.2", 3.0, "took_too_long 0.8"]
 
 
-def test_timeouts_of_patient_calls_leave_the_next_one_the_whole_time():
-    async def scenario(pool):
-        return [await pool.run_patiently("rules", time.sleep, duration_s) for duration_s in (60, 60, 0.1)]
-
-    assert run(scenario, timeout_s=0.8) == ["took_too_long 0.8"] * 2 + [None]
-
-
 @pytest.mark.parametrize("turns", [0, 3, 30])  # of the loop: the workers have not started, are starting, or are busy
 @pytest.mark.parametrize("is_warm", [False, True])
 def test_closed_pool_starts_no_process_and_its_calls_end_as_killed(monkeypatch, is_warm, turns):

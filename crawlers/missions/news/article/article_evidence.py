@@ -67,7 +67,6 @@ class StoredLabel(NamedTuple):
     site: str
     url: str
     odds: float  # that it is an article, see `log_odds`
-    labelled_at: float | None = None  # None: by an earlier version
 
 
 def label(odds: float) -> bool | None:

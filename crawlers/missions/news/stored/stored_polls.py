@@ -207,7 +207,7 @@ def first_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[F
 def labels_of(database: Database, sites: Collection[int]) -> list[StoredLabel]:
     """Return the labels of the pages of *sites*, oldest first."""
     statement = (
-        select(site.c.site, page.c.url, page_label.c.odds, page_label.c.labelled_at)
+        select(site.c.site, page.c.url, page_label.c.odds)
         .select_from(page_label)
         .join(page, page.c.id == page_label.c.page_id)
         .join(site, site.c.id == page_label.c.site_id)

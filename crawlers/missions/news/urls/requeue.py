@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH
 from crawlers.store.schema.tables import SiteRules
@@ -12,12 +11,13 @@ from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.domains import rule_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import QueueEntry
     from crawlers.missions.news.stored.stored_polls import QueuedSite
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
+    from crawlers.store.reader_threads import InThread
     from crawlers.store.writing.writer import Writer
 
 
@@ -26,30 +26,21 @@ Position = tuple[float, int]  # priority and number of a page, among those that 
 BEFORE_ALL: Position = (float("-inf"), 0)
 
 
-class PageBatch(NamedTuple):
-    """Some pages of a site that wait."""
-
-    site_id: int
-    changes: int  # how often rules had changed when they were looked up
-    pages: Sequence[QueueEntry]
-
-
 class Requeue:
     """Requeues the waiting pages in *frontier* by the rules of *classifier*.
 
-    The pages are looked up in another thread, when *commits*, the writer, has committed those that were found by
-    earlier rules. The store has the fingerprint of the rules by which the pages of each site were queued. So
-    a run continues what an earlier one left unfinished, and notices rules that a person changed in between.
+    The pages are looked up *in_thread*, when *commits*, the writer, has committed those that were found by earlier
+    rules. The store has the fingerprint of the rules by which the pages of each site were queued. So a run continues
+    what an earlier one left unfinished, and notices rules that a person changed in between.
     """
 
-    def __init__(self, classifier: UrlClassifier, frontier: Frontier, commits: Writer) -> None:
+    def __init__(self, classifier: UrlClassifier, frontier: Frontier, commits: Writer, in_thread: InThread) -> None:
         self._classifier = classifier
-        self._commits = commits
-        self._changes = 0  # of rules, and of the sites
-        self._noted: list[dict[str, None]] = []  # domains whose rules changed, for each open `repeating_changes`
-        self._is_reading = False  # one look-up at a time
-        self._waiting: PageBatch | None = None  # to be requeued by the next step
         self._frontier = frontier
+        self._commits = commits
+        self._in_thread = in_thread
+        self._changes = 0  # of rules, and of the sites
+        self._is_reading = False  # one look-up at a time
         self._names: dict[int, str] = {}  # of sites
         self._domains: dict[str, list[int]] = {}  # sites by host
         self._unfinished: dict[int, Position] = {}  # the position to continue from, by site
@@ -75,7 +66,7 @@ class Requeue:
 
     def forget(self, site_id: int) -> str | None:
         """Forget a site, which another worker requeues from now on; return its name, None if it is unknown."""
-        self._forget_look_up()
+        self._changes += 1
         self._unfinished.pop(site_id, None)
         name = self._names.pop(site_id, None)
         if name is not None:
@@ -87,76 +78,46 @@ class Requeue:
         """Whether `step` has anything left to do."""
         return bool(self._unfinished)
 
-    @contextmanager
-    def repeating_changes(self, changes: ChangeSet) -> Iterator[None]:
-        """Requeue the sites of domains whose rules change meanwhile once more at the end, as `changed` does.
-
-        URLs that get their slots meanwhile, and are written with *changes*, may have them by the rules before.
-        """
-        noted: dict[str, None] = {}
-        self._noted.append(noted)
-        try:
-            yield
-        finally:
-            self._noted = [other for other in self._noted if other is not noted]
-        for domain in noted:
-            self.changed(domain, changes)
-
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
-        self._forget_look_up()
-        for noted in self._noted:
-            noted[domain] = None
+        self._changes += 1
         below = f".{domain}"
         for name, sites in self._domains.items():
             if name == domain or name.endswith(below):
                 self._unfinished.update(dict.fromkeys(sites, BEFORE_ALL))
                 changes.add(*(SiteRules(site_id, None) for site_id in sites))
 
-    def _forget_look_up(self) -> None:
-        self._changes += 1
-        self._waiting = None
+    async def step(self, now: float) -> None:
+        """Look up some pages and requeue them, if any are left.
 
-    def look_up(self) -> Callable[[], PageBatch] | None:
-        """Return the query for what the next `step` needs, which may run in any thread; None if it needs nothing.
-
-        Its result goes to `keep`, without which there is no further query.
+        The row of a site is written when all of its pages are requeued.
         """
-        if not self._unfinished or self._is_reading or self._waiting is not None:
-            return None
-        self._is_reading = True
-        site_id, after = next(iter(self._unfinished.items()))
-        # URLs that are found from now on get their slots by the same rules: see `repeating_changes`.
-        submitted = self._commits.submitted if after == BEFORE_ALL else 0
-        return partial(self._read, site_id, self._changes, after, submitted)
-
-    def _read(self, site_id: int, changes: int, after: Position, submitted: int) -> PageBatch:
-        self._commits.wait_for(submitted)
-        return PageBatch(site_id, changes, self._frontier.store.waiting(site_id, after, BATCH_PAGES))
-
-    def keep(self, found: PageBatch | None) -> None:
-        """Take up the result of a look-up; None if it failed."""
-        self._is_reading = False
-        if found is not None and found.changes == self._changes:
-            self._waiting = found
-
-    def step(self, changes: ChangeSet, now: float) -> None:
-        """Requeue the pages that were looked up.
-
-        The row of a site is added to *changes* when all of its pages are requeued.
-        """
-        if self._waiting is None:
+        if not self._unfinished or self._is_reading:
             return
-        (site_id, _, pages), self._waiting = self._waiting, None
-        name = self._names[site_id]
-        self._queue(name, pages, now)
+        site_id, after = next(iter(self._unfinished.items()))
+        # URLs that are found from now on get their slots by the same rules.
+        submitted = self._commits.submitted if after == BEFORE_ALL else 0
+        before, self._is_reading = self._changes, True
+        try:
+            pages = await self._in_thread(partial(self._read, site_id, after, submitted))
+        finally:
+            self._is_reading = False
+        if self._changes != before:
+            return
+        name, changes = self._names[site_id], ChangeSet()
+        self._queue(name, pages)
         if len(pages) == BATCH_PAGES:
             self._unfinished[site_id] = pages[-1].priority, pages[-1].id
         else:
             del self._unfinished[site_id]
             changes.add(SiteRules(site_id, self._classifier.fingerprint(name)))
+        self._frontier.submit(changes, now)
 
-    def _queue(self, site: str, pages: Sequence[QueueEntry], now: float) -> None:
+    def _read(self, site_id: int, after: Position, submitted: int) -> Sequence[QueueEntry]:
+        self._commits.wait_for(submitted)
+        return self._frontier.store.waiting(site_id, after, BATCH_PAGES)
+
+    def _queue(self, site: str, pages: Sequence[QueueEntry]) -> None:
         """Move those of *pages* that still wait by the rules; fresh pages and sitemaps stay where they are."""
         if (scoring := self._frontier.scoring) is None:
             return
@@ -166,5 +127,3 @@ class Requeue:
                 continue
             if (slot := self._classifier.slot(site, page.url)) != hint:
                 scoring.queued(page.id, slot)
-        if scoring.has_changes:
-            self._frontier.submit(ChangeSet(), now)

@@ -13,8 +13,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from crawlers.errors import ConfigError
 from crawlers.missions.news.stored.news_tables import content_rule, url_rule
-from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule
-from crawlers.missions.news.urls.url_classifier import MAX_RULES
+from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, MAX_RULES, UrlRule
 from crawlers.store.schema.rows import UPDATE, written_by
 from crawlers.store.streaming import among
 

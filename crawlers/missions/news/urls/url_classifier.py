@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import re
-from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +12,7 @@ from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, RuleLearner
+from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.plurals import plural
 from crawlers.urls.addresses import parents
@@ -20,15 +20,15 @@ from crawlers.urls.domains import rule_domain
 from crawlers.urls.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from crawlers.items import Target
     from crawlers.missions.news.article.article_evidence import StoredLabel
-    from crawlers.missions.news.urls.rule_learner import LearningTask, UrlRule
+    from crawlers.missions.news.urls.rule_learner import UrlRule
     from crawlers.missions.news.urls.url_prior import UrlPrior
+    from crawlers.store.writing.change_set import ChangeSet
 
 MAX_SITES = 65_536  # sites with a cached domain; beyond that the cache is cleared
-MAX_RULES = 1_000  # manual rules per domain; a learner creates fewer
 MAX_COMPILED = 10_000  # rules in memory; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
 
 
@@ -189,19 +189,7 @@ PROBABLE = 0.5  # probability by the prior from which a URL waits with those tha
 SUPPORT = 1.0  # the most log-odds that the prior of its URL adds to the evidence of a page
 
 
-class LearntRules(NamedTuple):
-    """The rules that were learnt for a domain."""
-
-    domain: str
-    rules: tuple[UrlRule, ...]
-    is_change: bool  # of the queue slots
-
-
-LEARNT_RULES, MANUAL_RULES, NO_RULES = (
-    "learnt",
-    "manual",
-    "none",
-)  # values of NEWS_RULES
+LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of NEWS_RULES
 
 
 class UrlClassifier:
@@ -223,7 +211,6 @@ class UrlClassifier:
         prior: UrlPrior | None = None,
     ) -> None:
         self._prior = prior
-        self._base = partial(prior.shipped().probability, "") if prior is not None else None
         self._rules = RuleSet()
         for domain, stored in rules.items() if applies else ():
             self._rules.replace(domain, stored)
@@ -232,7 +219,6 @@ class UrlClassifier:
         self._fit_factor = fit_factor
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
-        self._learning: dict[str, LearningTask] = {}  # by domain, while its rules are being learnt
 
     def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
         """Replace the rules of *domain* by the stored ones."""
@@ -242,7 +228,6 @@ class UrlClassifier:
     def forget_labels(self, domain: str) -> None:
         """Forget the labels of *domain*, from which another worker learns from now on; its rules are kept."""
         self._learners.pop(domain, None)
-        self._learning.pop(domain, None)
         if self._prior is not None:
             self._prior.forget(domain)
 
@@ -280,91 +265,48 @@ class UrlClassifier:
         probability = self.prior(site, url)
         return min(SUPPORT, math.log(probability / (1.0 - probability))) if probability > PROBABLE else 0.0
 
-    def label(self, site: str, url: str, odds: float) -> bool:
-        """Record the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored.
+    def label(self, site: str, url: str, odds: float, changes: ChangeSet, now: float) -> bool:
+        """Learn from the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored.
 
-        Returns whether the prior has learnt so much that pages of *site* should be queued anew.
+        Learnt rules are added to *changes*. Returns whether the slots of pages of the domain may have changed.
         """
-        is_article, domain = label(odds), rule_domain(site)
-        if not self._learns or is_article is None:
-            return False
-        self._learner(site).label(url, is_article)
-        if self._prior is None or not self._prior.label(domain, target_of_url(url), is_article):
-            return False
-        count = self._prior.labels(domain)
-        return not self._rules.has_rules(site) and count & (count - 1) == 0
+        are_due, is_informed = self._take_label(site, url, odds)
+        if not are_due:
+            return is_informed
+        domain = rule_domain(site)
+        before = self._rules.rules_of(domain)
+        learnt = self._learners[domain].rules(now)
+        if self._applies:
+            self._rules.replace_learnt(domain, learnt)
+        changes.add(LearntRulesRow(domain, tuple(learnt)))
+        rules = self._rules.rules_of(domain)
+        is_change = {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}
+        if is_change:
+            noun = plural(len(rules), "rule")
+            logger.info("%s: %d %s for articles, %d of them learnt", domain, len(rules), noun, len(learnt))
+        return is_change or is_informed
 
     def recall(self, labels: Iterable[StoredLabel]) -> None:
         """Restore what was learnt from *labels*, those of previous runs or of another worker, the oldest first.
 
         The rules that were learnt from them are stored.
         """
-        recalled = set()
-        learnt_at: dict[str, float] = {}
-        for site, url, odds, labelled_at in labels:
-            domain = rule_domain(site)
-            if self._learns and label(odds) is not None:
-                if domain not in recalled:
-                    recalled.add(domain)
-                    its = [rule.learnt_at for rule in self._rules.rules_of(domain) if rule.origin == LEARNT]
-                    learnt_at |= {domain: max(its)} if its else {}
-                if (labelled_at or 0.0) > learnt_at.get(domain, math.inf):
-                    del learnt_at[domain]  # the process may have been killed before rules were learnt from this one
-                    self._learner(site).has_learnt()
-                self.label(site, url, odds)
-        for domain in learnt_at:
-            self._learners[domain].has_learnt()
+        for one in labels:
+            self._take_label(one.site, one.url, one.odds)
 
-    def is_due(self, site: str) -> bool:
-        """Return whether rules should be learnt for the domain of *site*."""
-        learner = self._learners.get(rule_domain(site))
-        return learner is not None and learner.is_due
-
-    @property
-    def learning(self) -> Collection[str]:
-        """The domains whose rules are being learnt."""
-        return self._learning.keys()
-
-    def task(self, site: str) -> LearningTask | None:
-        """Return the task of `learn_rules` for the domain of *site*, which is `learning` until it ends.
-
-        None if it is not due, or is being learnt.
-        """
-        domain = rule_domain(site)
-        if domain in self._learning or not self.is_due(site):
-            return None
-        task = self._learning[domain] = self._learner(site).task(self._rules.rules_of(domain))
-        return task
-
-    def record_failure(self, domain: str, task: LearningTask) -> None:
-        """Record that no rules were learnt by *task*; they are due again soon."""
-        if self._end(domain, task):
-            self._learners[domain].retry_soon()
-
-    def _end(self, domain: str, task: LearningTask) -> bool:
-        """End *task*; return whether the labels of its domain are still known."""
-        if self._learning.get(domain) is not task:
-            return False
-        del self._learning[domain]
-        return True
-
-    def apply_rules(self, domain: str, task: LearningTask, rules: Sequence[UrlRule]) -> LearntRules | None:
-        """Apply the *rules* that *task* gave for *domain*.
-
-        Returns None if the labels of the domain were forgotten in the meantime.
-        """
-        if not self._end(domain, task):
-            return None
-        before = self._rules.rules_of(domain)
-        learnt = tuple(rules)
-        if self._applies:
-            self._rules.replace_learnt(domain, learnt)
-        rules = self._rules.rules_of(domain)
-        is_change = {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}
-        if is_change:
-            noun = plural(len(rules), "rule")
-            logger.info("%s: %d %s for articles, %d of them learnt", domain, len(rules), noun, len(learnt))
-        return LearntRules(domain, learnt, is_change)
+    def _take_label(self, site: str, url: str, odds: float) -> tuple[bool, bool]:
+        """Return whether the label makes rules due, and whether the prior has learnt so much that slots change."""
+        is_article, domain, target = label(odds), rule_domain(site), target_of_url(url)
+        if not self._learns or is_article is None:
+            return False, False
+        learner, prior = self._learners.setdefault(domain, RuleLearner()), self._prior
+        if prior is None:
+            return learner.label(target, is_article), False
+        are_due = learner.label(target, is_article, prior.shipped(target))
+        if not prior.label(domain, target, is_article) or self._rules.has_rules(site):
+            return are_due, False
+        count = prior.labels(domain)
+        return are_due, count & (count - 1) == 0
 
     def fingerprint(self, site: str) -> str:
         """Return a hash that changes whenever `slot` may change for a URL of *site*."""
@@ -372,10 +314,3 @@ class UrlClassifier:
         rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(domain))
         learnt = -1 if rules or self._prior is None else self._prior.labels(domain).bit_length()
         return blake2b(repr((self._fit_factor, self._else_factor, rules, learnt)).encode(), digest_size=8).hexdigest()
-
-    def _learner(self, site: str) -> RuleLearner:
-        domain = rule_domain(site)
-        learner = self._learners.get(domain)
-        if learner is None:
-            learner = self._learners[domain] = RuleLearner(domain, self._base)
-        return learner

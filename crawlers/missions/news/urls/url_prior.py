@@ -232,9 +232,9 @@ class UrlPrior:
         """Return the probability that *target*, a path and query of *domain*, is an article."""
         return _logistic(self._log_odds(features_of(target), self._of_domain.get(domain, {})))
 
-    def shipped(self) -> UrlPrior:
-        """Return the model as it was before any label."""
-        return UrlPrior(self._weights)
+    def shipped(self, target: str) -> float:
+        """Return the probability that *target* is an article by what all sites teach."""
+        return _logistic(self._log_odds(features_of(target), {}))
 
     def labels(self, domain: str) -> int:
         """Return the number of labels of *domain* that the model has learnt from, at most `MAX_LABELS`."""

@@ -27,30 +27,27 @@ KINDS = {
     "pair": f"{_PLAIN}*[-_]{_PLAIN}*",  # two words: a section, or a title
     "slug": f"{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*",
 }
-OTHER = "other"  # all other texts; their expression depends on the position
+OTHER = "other"  # all other texts
+ALL_KINDS = frozenset({*KINDS, OTHER})
 
-# Unions of kinds. Questions about them come first, because they are short and general.
+# Unions of kinds, about which rules ask as well.
 FAMILIES = {
     "digits": (frozenset({"day", "year", "date8", "number"}), "[0-9]+"),
     "long": (frozenset({"year", "date8", "number"}), "[0-9]{3,}"),
     "dashed": (frozenset({"date", "idslug", "pair", "slug"}), f"{_PLAIN}*[-_]{_PIECE}*"),
     "title": (
         frozenset({"idslug", "slug"}),
-        f"(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}}|{KINDS['slug']})",
+        f"(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}}|{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*)",
     ),
 }
 
-# Kinds of which the expressions match some texts.
-MATCHED_TOO = {
+# Kinds of which the expressions match texts of earlier kinds, too.
+HIDES = {
     "number": frozenset({"year", "date8"}),
     "idslug": frozenset({"date"}),
     "pair": frozenset({"date", "idslug"}),
     "slug": frozenset({"date", "idslug"}),
-    "title": frozenset({"date"}),
 }
-
-_SIGNS = f"[0-9_-]*[^/?&=._0-9-]{_PIECE}*"  # not only digits and dashes
-IDSLUG_ONLY = f"(?:[0-9]{{4,}}[-_]{_SIGNS}|(?:{_SIGNS}|[_-][0-9_-]*)?[-_][0-9]{{4,}})"
 
 # A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 do not.
 NUMBERED = "#"  # replaces the number; no path or query contains this character
@@ -83,12 +80,10 @@ class Shape(NamedTuple):
 
 
 class UrlTokens(NamedTuple):
-    """The tokens of a URL."""
+    """The tokens of a URL: those of its segments, then those of the values of its parameters."""
 
     shape: Shape
-    has_slash: bool  # at the end of the path
-    segments: tuple[Token, ...]
-    values: dict[str, Token]  # of the first parameter of each name
+    tokens: tuple[Token, ...]
 
 
 def kind_of(text: str) -> str:
@@ -122,27 +117,19 @@ def tokens_of(target: str) -> UrlTokens | None:
     """
     path, mark, query = target.partition("?")
     texts = path.split("/")[1:]
-    has_slash = not texts or not texts[-1]
-    if has_slash:
-        texts = texts[:-1]
+    if texts and not texts[-1]:
+        texts = texts[:-1]  # a slash at the end
     if not all(texts):
         return None
     extension = ""
-    if texts:
-        stem, dot, rest = texts[-1].rpartition(".")
-        if dot and not stem:
+    if texts and "." in texts[-1]:
+        texts[-1], dot, suffix = texts[-1].rpartition(".")
+        extension = dot + suffix
+        if not texts[-1]:
             return None
-        if dot:
-            texts[-1], extension = stem, dot + rest
-    names: list[str] = []
-    values: dict[str, Token] = {}
-    for parameter in query.split("&") if mark else ():
-        name, equals, value = parameter.partition("=")
-        key = name + equals if equals else ""
-        names.append(key)
-        values.setdefault(key, _token(value if equals else parameter))
-    shape = Shape(len(texts), extension, tuple(names) if mark else None)
-    return UrlTokens(shape, has_slash, tuple(map(_token, texts)), values)
+    pairs = [one.partition("=") if "=" in one else ("", "", one) for one in query.split("&")] if mark else []
+    shape = Shape(len(texts), extension, tuple(name + equals for name, equals, _ in pairs) if mark else None)
+    return UrlTokens(shape, tuple(map(_token, [*texts, *(value for _, _, value in pairs)])))
 
 
 def look_alike(one: str, other: str) -> bool:
@@ -155,11 +142,11 @@ def look_alike(one: str, other: str) -> bool:
 
 
 def _look(target: str) -> tuple[Shape, list[str]] | None:
-    tokens = tokens_of(target)
-    if tokens is None:
+    found = tokens_of(target)
+    if found is None:
         return None
-    *before, last = [token.text for token in tokens.segments] or [""]
-    return tokens.shape, [*(_DIGITS.sub(NUMBERED, text) for text in before), last if NUMBERED in last else ""]
+    *before, last = [token.text for token in found.tokens[: found.shape.segments]] or [""]
+    return found.shape, [*(_DIGITS.sub(NUMBERED, text) for text in before), last if NUMBERED in last else ""]
 
 
 def _token(text: str) -> Token:

@@ -34,7 +34,7 @@ class NewsWorker(OpenedCrawl):
     def __init__(self, url, sources=SOURCES, **settings):
         scope = Scope.of_hosts([source.domain for source in sources], [source.limits.site for source in sources])
         values = quick_settings(url, **settings)
-        pool = SimpleNamespace(run=in_process, run_patiently=in_process)
+        pool = SimpleNamespace(run=in_process)
         run = partial(open_news, sources, values, pool)
         mission = {
             "sites": [source.limits for source in sources],
@@ -67,7 +67,7 @@ class NewsWorker(OpenedCrawl):
             facts=news or News(self.mission.kind(lease)),
             content_hash=f"{lease.id} {self.now}".encode(),
         )
-        asyncio.run(self.mission.prepare(lease, page))
+        asyncio.run(self.mission.prepare(lease, page, self.now))
         self.crawl.recording.record(page)
         self.crawl.session.writer.flush()
 

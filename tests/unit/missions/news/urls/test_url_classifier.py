@@ -8,11 +8,12 @@ from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, StoredLabel
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls import url_classifier as module
-from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule, learn_rules
+from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule
+from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.missions.news.urls.url_classifier import RuleSet, UrlClassifier, is_archive
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
 from crawlers.ranking.link_features import shipped_weights
-from crawlers.urls.domains import rule_domain
+from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 
 NEWS_SITE = "https://www.example.org"
@@ -144,9 +145,11 @@ def classifier(rules=(), *, learns=False, else_factor=0.01, **more):
     return UrlClassifier(known, learns=learns, **more, fit_factor=2.0, else_factor=else_factor)
 
 
-def learn(book, site, now):
-    task = book.task(site)
-    return book.apply_rules(rule_domain(site), task, learn_rules(task, now)) if task is not None else None
+def label(book, url, odds, site=SITE, now=0.0):
+    """Label a page; return whether slots changed, and the rules that were learnt."""
+    changes = ChangeSet()
+    is_change = book.label(site, url, odds, changes, now)
+    return is_change, [rule for row in changes[LearntRulesRow] for rule in row.rules]
 
 
 @pytest.mark.parametrize(
@@ -165,61 +168,25 @@ def test_queue_slot_of_a_url_depends_on_the_rules_and_its_form(path, place):
 
 
 def labelled(book, numbers):
+    """Label two pages for each number; return the rules that were learnt last."""
+    rules = []
     for number in numbers:
-        book.label(SITE, f"{SITE}/news/{number}-a-story-about-{number}.html", 3.0)
-        book.label(SITE, f"{SITE}/tag/{number}", -3.5)
+        for path, odds in ((f"/news/{number}-a-story-about-{number}.html", 3.0), (f"/tag/{number}", -3.5)):
+            rules = label(book, SITE + path, odds)[1] or rules
+    return rules
 
 
 def test_rules_are_learnt_from_enough_labels_and_kept():
     book = classifier(learns=True)
-    labelled(book, range(10))
-    assert not learn(book, SITE, 0.0)
-    labelled(book, range(10, 20))
-    learnt = learn(book, SITE, 0.0)
-    assert (learnt.domain, learnt.is_change) == ("paper.example", True)
-    assert {rule.origin for rule in learnt.rules} == {LEARNT}
+    assert not labelled(book, range(14))
+    assert label(book, f"{SITE}/tag/14", -3.5) == (False, [])
+    is_change, learnt = label(book, f"{SITE}/news/14-a-story-about-14.html", 3.0)
+    assert is_change
+    assert {rule.origin for rule in learnt} == {LEARNT}
     assert book.slot(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
     assert book.slot(SITE, f"{SITE}/tag/777").queue == OTHER
-    assert not learn(book, SITE, 0.0), "not before there are more labels"
-
-
-def test_labels_that_are_later_than_the_rules_were_not_used_for_them():
-    """A kill between the label that made rules due and the rules: they are learnt after the next label."""
-    labels = [StoredLabel(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0, float(n)) for n in range(50)]
-    labels += [StoredLabel(SITE, f"{SITE}/tag/{n}", -3.5, float(n)) for n in range(50)]
-    labels.sort(key=lambda one: one.labelled_at)
-    first = classifier(learns=True)
-    first.recall(labels[:40])
-    rules = learn(first, SITE, 20.0).rules
-    for count, is_due in ((98, False), (99, False), (100, True)):
-        again = classifier(rules, learns=True)
-        again.recall(labels[:count])
-        assert again.is_due(SITE) == is_due
-
-
-def test_rules_of_a_domain_that_was_given_up_meanwhile_are_ignored():
-    book = classifier(learns=True)
-    labelled(book, range(40))
-    task = book.task(SITE)
-    book.forget_labels("paper.example")
-    book.record_failure("paper.example", task)
-    assert book.apply_rules("paper.example", task, learn_rules(task, 0.0)) is None
-    labelled(book, range(40))  # it was taken back
-    assert book.apply_rules("paper.example", task, learn_rules(task, 0.0)) is None
-    assert not book.has_rules(SITE)
-    assert learn(book, SITE, 0.0)
-
-
-def test_domain_has_one_task_at_a_time():
-    book = classifier(learns=True)
-    labelled(book, range(20))
-    first = book.task(SITE)
-    assert list(book.learning) == ["paper.example"]
-    labelled(book, range(20, 60))
-    assert book.task(SITE) is None
-    assert [rule.support for rule in book.apply_rules("paper.example", first, learn_rules(first, 0.0)).rules] == [20]
-    assert not book.learning
-    assert [rule.support for rule in learn(book, SITE, 0.0).rules] == [60]
+    assert not labelled(book, range(15, 40)), "not before there are more labels"
+    assert labelled(book, range(40, 50))
 
 
 def test_fingerprint_changes_with_everything_that_affects_queue_slots():
@@ -232,24 +199,20 @@ def test_fingerprint_changes_with_everything_that_affects_queue_slots():
 def test_rule_that_matches_only_copies_is_dropped_and_that_of_the_articles_kept():
     book = classifier(learns=True)
     for n in range(100):  # the learner has been misled
-        book.label(SITE, f"{SITE}/tag/{n}", -3.5)
-        book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
-        if n < 20:
-            book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", 3.0)
-    assert learn(book, SITE, 0.0)
+        label(book, f"{SITE}/tag/{n}", -3.5)
+        label(book, f"{SITE}/news/{n}-a-story", 3.0)
+        label(book, f"{SITE}/news/{n}-a-story?print=1", 3.0)
     article, copy = f"{SITE}/news/777-a-story", f"{SITE}/news/777-a-story?print=1"
     assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, FIT)
-    for n in range(100, 140):
-        book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", ALTERNATE_URL)
-        book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
-    assert learn(book, SITE, 1.0)
+    for n in range(50, 500):
+        label(book, f"{SITE}/news/{n}-a-story?print=1", ALTERNATE_URL)
+        label(book, f"{SITE}/news/{n}-a-story", 3.0)
     assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, OTHER)
 
 
 def test_what_a_person_said_stands_above_what_is_learnt():
     first = classifier(learns=True)
-    labelled(first, range(20))
-    (rule, *_) = learn(first, SITE, 0.0).rules
+    (rule, *_) = labelled(first, range(20))
     url = f"{SITE}/news/777-another-story.html"
     manual = [
         replace(rule, weight=0.0, origin=HAND),
@@ -258,18 +221,14 @@ def test_what_a_person_said_stands_above_what_is_learnt():
     ]
     for its, queue in ((manual, OTHER), (manual[1:], FIT)):
         book = classifier([*its, UrlRule("/old", 1.0, LEARNT)], learns=True)
-        labelled(book, range(20))
-        assert rule in learn(book, SITE, 0.0).rules or its is manual, "what is forbidden is not learnt"
+        assert labelled(book, range(20))
         assert book.slot(SITE, url).queue == queue
         assert [book.weight(SITE, SITE + path) for path in ("/mine", "/pinned", "/old")] == [1.0, 1.0, 0.0]
 
 
 def test_rules_that_are_not_applied_are_learnt_all_the_same():
     book = classifier([("/mine", 1.0)], learns=True, applies=False)
-    labelled(book, range(20))
-    learnt = learn(book, SITE, 0.0)
-    assert learnt.rules
-    assert not learnt.is_change
+    assert labelled(book, range(20))
     assert not book.has_rules(SITE)
 
 
@@ -291,7 +250,7 @@ def test_pages_are_queued_anew_when_the_labels_that_the_prior_learns_from_have_d
     book = with_prior(learns=True)
     fingerprints, anew = [book.fingerprint(SITE)], []
     for number in range(1, 70):
-        if book.label(SITE, f"{SITE}/x/{number}", 3.0):
+        if label(book, f"{SITE}/x/{number}", 3.0)[0]:
             anew.append(number)
         fingerprints.append(book.fingerprint(SITE))
     assert anew == [1, 2, 4, 8, 16, 32, 64]
@@ -309,9 +268,8 @@ PAGES = [
 
 def test_resumed_run_knows_what_was_learnt_also_of_sites_with_rules():
     first, second = with_prior(learns=True), with_prior(learns=True)
-    for site, url, odds, _ in PAGES:
-        first.label(site, url, odds)
-        learn(first, site, 0.0)
+    for site, url, odds in PAGES:
+        label(first, url, odds, site)
     assert first.has_rules(SITE)
     assert not first.has_rules(OTHERS)
     second.replace("paper.example", first._rules.rules_of("paper.example"))
