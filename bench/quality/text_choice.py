@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from crawlers.ranking.link_prior import shipped_weights
 from lxml.html import HtmlElement
 from scipy.optimize import minimize
 from trafilatura import load_html
@@ -31,7 +32,7 @@ import crawlers
 from bench.halves import is_set_aside
 from bench.quality.extraction import overlap, tokens, whole
 from crawlers.missions.news.article.article_reader import extracted_text
-from crawlers.missions.news.article.page_metadata import ArticleParts, json_ld, meta_tags, microdata
+from crawlers.missions.news.article.page_metadata import ArticleParts, json_ld, meta_tags
 from crawlers.missions.news.article.text_blocks import TextBlock, text_blocks
 from crawlers.missions.news.article.text_choice import OF_BLOCKS, best_set, features
 from crawlers.pages.charset import decode
@@ -40,7 +41,7 @@ from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 NEWS = 3.0  # times as much as another page counts a news page: there are few, and they are what we want
 FOLDS = 5
@@ -48,9 +49,9 @@ LEAST_FOLDS = 2  # with whole pages: one is measured, the other trains
 STRINGS = 0.5  # times as much counts a page of which only some strings are known
 WHOLE = 50.0  # times as much as the blocks of a page counts its F1, of expected words
 LEAST_WORDS = 20  # of an article
-STRENGTH = 4.0  # of the Gaussian prior of the weights
+STRENGTH = 4.0  # of the Gaussian prior of the weights, around those of the project, which more pages have made
 MIN_GRAMS = 0.5  # of the groups of three words of a block in the text: then the block belongs to it
-SMALL = 0.06  # a feature whose weight times its deviation is smaller is dropped before the second fit
+SMALL = 0.12  # a feature whose weight times its deviation is smaller is dropped before the second fit
 
 
 class Example(NamedTuple):
@@ -84,7 +85,7 @@ def examples(folders: Sequence[Path], set_aside: bool) -> Iterator[Example]:
             if not blocks:
                 continue
             declared = json_ld(tree, frozenset([url])) or ArticleParts()
-            sources = (declared, microdata(tree) or ArticleParts(), meta_tags(tree))
+            sources = (declared, meta_tags(tree))
             description = next((parts.description for parts in sources if parts.description), "")
             extracted = extracted_text(tree, url)
             yield Example(
@@ -126,19 +127,25 @@ def labels(blocks: Sequence[TextBlock], truth: str) -> list[float]:
     return found
 
 
-def fitted(pages: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
-    """The weights of the model; "" is the constant.
+def fitted(pages: Sequence[Example], names: Sequence[str], around: Mapping[str, float]) -> dict[str, float]:
+    """The weights of the model; "" is the constant. Those *around* which they are looked for are 0 where none is named.
 
     First those of the logistic regression over blocks; from there those that also make the F1 of the pages high, where
     each block counts with its probability.
     """
-    data = _Data(pages, names)
-    start = minimize(data.of_blocks, np.zeros(len(names) + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    data = _Data(pages, names, around)
+    start = minimize(
+        data.of_blocks,
+        np.append(around.get("", 0.0), data.around),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 300},
+    ).x
     found = minimize(data.of_both, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
     effects = np.abs(found[1:]) * data.deviations
     kept = [name for name, effect in zip(names, effects, strict=True) if effect >= SMALL]
     if len(kept) < len(names):
-        return fitted(pages, kept)
+        return fitted(pages, kept, around)
     return {"": round(float(found[0]), 3)} | {
         name: round(float(one), 3) for name, one in zip(names, found[1:], strict=True)
     }
@@ -147,7 +154,8 @@ def fitted(pages: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
 class _Data:
     """The blocks of all pages, and the losses of weights on them with their gradients."""
 
-    def __init__(self, pages: Sequence[Example], names: Sequence[str]) -> None:
+    def __init__(self, pages: Sequence[Example], names: Sequence[str], around: Mapping[str, float]) -> None:
+        self.around = np.array([around.get(name, 0.0) for name in names])
         # Pages with a text come first, as whole pages; of the others the blocks of which something is known follow.
         whole_pages = [page for page in pages if page.truth]
         known = [(page, ~np.isnan(page.labels)) for page in pages if not page.truth]
@@ -171,9 +179,10 @@ class _Data:
     def of_blocks(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         odds = self.matrix @ point[1:] + point[0]
         error = self.weight * (_probability(odds) - self.right)
-        slope = np.concatenate([[error.sum()], self.matrix.T @ error + STRENGTH * point[1:]])
+        away = point[1:] - self.around
+        slope = np.concatenate([[error.sum()], self.matrix.T @ error + STRENGTH * away])
         value = (self.weight * (np.logaddexp(0, odds) - self.right * odds)).sum()
-        return float(value + STRENGTH / 2 * point[1:] @ point[1:]), slope
+        return float(value + STRENGTH / 2 * away @ away), slope
 
     def of_both(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         value, slope = self.of_blocks(point)
@@ -218,7 +227,7 @@ def cross_validated(pages: Sequence[Example]) -> list[str]:
     found = [""] * len(pages)
     for fold in range(FOLDS):
         others = [page for page, its in zip(pages, folds, strict=True) if its != fold]
-        weights = fitted(others, sorted(pages[0].columns))
+        weights = fitted(others, sorted(pages[0].columns), {})  # those of the project know these pages
         for number, its in enumerate(folds):
             if its == fold:
                 found[number] = text_with(pages[number], weights)
@@ -262,7 +271,7 @@ def main() -> None:
     known = list(examples(chosen.folders, set_aside=False))
     if len({fold_of(page) for page in known if page.truth}) < LEAST_FOLDS:
         parser.error("pages of several domains for training are needed that have a body or a text")
-    weights = fitted(known, sorted(known[0].columns))
+    weights = fitted(known, sorted(known[0].columns), shipped_weights(OF_BLOCKS))
     if chosen.write:
         file = Path(crawlers.__file__).parent / OF_BLOCKS
         file.write_text(json.dumps(weights, indent=0, sort_keys=True) + "\n", "utf-8")

@@ -25,7 +25,6 @@ from crawlers.missions.news.article.page_metadata import (
     json_ld,
     keywords,
     meta_tags,
-    microdata,
     plain_text,
 )
 from crawlers.missions.news.article.publication import DAY_S, publication, shown_date
@@ -95,8 +94,8 @@ def headline(declared: str, visible: Sequence[str], shared: str, window: str, na
     if not candidates:
         return max(_SEPARATOR.split(window), key=len)
     # Templates usually use one text for the window and social networks, so the two count as one vote.
-    without_kicker = {letters_of(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
-    votes = [_ends([declared]), _ends(visible) | without_kicker, _ends([shared, window])]
+    shown = {letters_of(one) for one in candidates if one in visible or any(_is_most_of(one, its) for its in visible)}
+    votes = [{letters_of(declared)}, shown, {letters_of(shared), letters_of(window)}]
     best = max(candidates, key=lambda title: sum(letters_of(title) in vote for vote in votes))
     # Machine-readable copies have the right punctuation where an h1 shows its parts on separate lines.
     return next(title for title in (declared, shared, best) if letters_of(title) == letters_of(best))
@@ -130,16 +129,6 @@ def _is_site(part: str, sites: set[str]) -> bool:
     return len(part.split()) <= _MAX_NAME and any(
         len(site) >= _SURE_LABEL and letters.startswith(site) for site in sites
     )
-
-
-def _ends(titles: Iterable[str]) -> set[str]:
-    """Return *titles*, and their beginnings and ends up to a separator, as letters."""
-    found = set()
-    for title in titles:
-        found.add(letters_of(title))
-        for between in _SEPARATOR.finditer(title):
-            found |= {letters_of(title[: between.start()]), letters_of(title[between.end() :])}
-    return found
 
 
 def _is_most_of(title: str, visible: str) -> bool:
@@ -202,8 +191,7 @@ class _Page:
         self._rule = by_rules(tree, rules)
         self._meta = meta_tags(tree)
         self._json = json_ld(tree, frozenset([url, self._meta.canonical])) or ArticleParts()
-        self._micro = microdata(tree) or ArticleParts()
-        self._sources = (self._rule, self._json, self._micro, self._meta)
+        self._sources = (self._rule, self._json, self._meta)
         self._site_names = [parts.site_name for parts in self._sources if parts.site_name]
 
     def article(self, least_chars: int) -> Article | str:
@@ -256,16 +244,15 @@ class _Page:
             return " ".join(self._rule.title.split())
         window = next((node.text_content() for node in self._tree.iter("title")), "")
         visible = [node.text_content() for node in self._tree.iter("h1")]
-        declared = self._json.title or self._micro.title
-        return headline(declared, visible, self._meta.title, window, self._site_names, self._url)
+        return headline(self._json.title, visible, self._meta.title, window, self._site_names, self._url)
 
     def _published(self) -> tuple[float, str] | None:
         languages = languages_of(self._language, self._url)
         times = [raw for node in self._tree.iter("time") if (raw := node.get("datetime"))][:_MAX_TIMES]
-        for declared in (self._rule.published, self._meta.published, self._json.published, self._micro.published):
+        for declared in (self._rule.published, self._meta.published, self._json.published):
             if publication([declared], self._now, languages) is not None:
                 return publication(
-                    (declared, self._meta.published, self._json.published, self._micro.published, *times),
+                    (declared, self._meta.published, self._json.published, *times),
                     self._now,
                     languages,
                     further=self._further_times(languages, times),
@@ -297,7 +284,7 @@ class _Page:
         yield shown_date(self._lines, languages, with_changes=False)
 
     def _authors(self) -> tuple[str, ...]:
-        organisations = [*self._site_names, *self._json.organisations, *self._micro.organisations]
+        organisations = [*self._site_names, *self._json.organisations]
         return authors([parts.authors for parts in self._sources], organisations, self._url, self._shown_authors())
 
     def _shown_authors(self) -> Iterator[list[str]]:

@@ -1,6 +1,6 @@
 """What a page says about its article for machines, and where a site's own rules find its parts.
 
-Structured data (schema.org, as JSON-LD or microdata) is used carelessly: several blocks, several articles (including
+Structured data (schema.org, as JSON-LD) is used carelessly: several blocks, several articles (including
 those of the sidebar), names in place of objects, invalid JSON. Unreadable parts are skipped; nothing here raises. A
 site's own rules are CSS or XPath selectors of the parts:
 
@@ -100,7 +100,6 @@ _OTHER_ARTICLES = frozenset(["blogposting", "liveblogposting", "report", "medica
 _NOT_THE_PAGE = frozenset(
     "hasPart itemListElement comment citation mentions isPartOf relatedLink review liveBlogUpdate".split()  # noqa: SIM905
 )
-_ARTICLE_ITEM = "//*[@itemscope and @itemtype and (contains(@itemtype, 'Article') or contains(@itemtype, 'Posting'))]"
 
 
 def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
@@ -132,44 +131,6 @@ def statements(scripts: list[str]) -> list[dict[str, Any]]:
     """Return the objects in the JSON-LD *scripts* of a page that describe the page, not pages that it lists."""
     nodes = (node for text in scripts[:_MAX_SCRIPTS] for value in _values(text) for node in _nodes(value, _DEEPEST))
     return list(islice(nodes, _MAX_NODES))
-
-
-def microdata(tree: HtmlElement) -> ArticleParts | None:
-    """Return the parts of the first article marked up in microdata on the page *tree*; None if there is none."""
-    for item in tree.xpath(_ARTICLE_ITEM)[:_MAX_SCRIPTS]:
-        found: dict[str, list[Any]] = {}
-        for node in item.iterdescendants():
-            names = node.get("itemprop")
-            if names and _item_of(node) is item:
-                for name in names.split():
-                    found.setdefault(name, []).append(_microdata_value(node))
-        if "headline" in found or "name" in found or "datePublished" in found:
-            found.setdefault("headline", found.get("name", []))
-            return _parts(found.get, lambda value: value)
-    return None
-
-
-def _item_of(node: HtmlElement) -> HtmlElement | None:
-    return next((above for above in node.iterancestors() if above.get("itemscope") is not None), None)
-
-
-def _microdata_value(node: HtmlElement) -> Any:
-    if node.get("itemscope") is not None:
-        inside = {
-            child.get("itemprop"): _plain_value(child)
-            for child in node.iterdescendants()
-            if child.get("itemprop") and _item_of(child) is node
-        }
-        return inside or _plain_value(node)
-    return _plain_value(node)
-
-
-def _plain_value(node: HtmlElement) -> str:
-    for name in ("content", "datetime", "src", "href"):
-        value = node.get(name)
-        if value and (name != "href" or node.tag == "link"):
-            return str(value)
-    return " ".join(node.text_content().split())
 
 
 def _values(text: str) -> Iterator[Any]:

@@ -19,22 +19,16 @@ if TYPE_CHECKING:
 class Kind(IntEnum):
     """What the elements around a block say about it, by their names, classes and IDs: bits, to be added up."""
 
-    ASIDE = 1 << 0
-    ITEM = 1 << 1
-    TABLE = 1 << 2
-    HEADER = 1 << 3
-    FORM = 1 << 4
-    NAVIGATION = 1 << 5
-    FOOTER = 1 << 6
-    FIGURE = 1 << 7
-    HIDDEN = 1 << 8
-    COMMENT = 1 << 9
-    PROMOTION = 1 << 10
-    BYLINE = 1 << 11
-    ARTICLE = 1 << 12
-    CAPTION = 1 << 13
-    LEAD = 1 << 14
-    QUOTE = 1 << 15
+    ITEM = 1 << 0
+    FORM = 1 << 1
+    NAVIGATION = 1 << 2
+    FOOTER = 1 << 3
+    HIDDEN = 1 << 4
+    COMMENT = 1 << 5
+    PROMOTION = 1 << 6
+    BYLINE = 1 << 7
+    ARTICLE = 1 << 8
+    CAPTION = 1 << 9
 
 
 class TextBlock(NamedTuple):
@@ -57,11 +51,6 @@ COMBINING_MARKS = "".join(
 )
 
 
-_LINES = frozenset(
-    b"address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main"
-    b" nav ol p pre section table td th tr ul".decode().split()
-)
-_NOT_READ = frozenset(["script", "style", "noscript", "template", "iframe", "svg", "button", "form", "head"])
 _MARKUP = re.compile(r"</?(?:p|br|div|h[1-6]|li|ul|a|b|i|em|strong|span)\b[^>]*>", re.I)
 _CUT_OFF = re.compile(r"(?:…|\.\.\.|\[\+?\d* ?\w*\])\s*\Z")
 _WORD = re.compile(r"\w+")
@@ -72,22 +61,8 @@ _MIN_COMMON = 0.5  # of the visible words: otherwise it is a different text
 
 
 def lines_of(node: HtmlElement) -> str:
-    """Return the visible text of *node*, one paragraph per line."""
-    parts: list[str] = []
-    walk = etree.iterwalk(node, events=("start", "end", "comment", "pi"))
-    for event, part in walk:
-        if part.tag in _LINES:
-            parts.append("\n")
-        if event != "start":
-            text = None if part is node else part.tail
-        elif part.tag in _NOT_READ:
-            walk.skip_subtree()
-            text = None
-        else:
-            text = part.text
-        # Line breaks in the source are blanks.
-        parts.append(" ".join(text.split("\n")) if text else "")
-    return as_lines("".join(parts))
+    """Return the text of *node* without its buttons and forms, one paragraph per line."""
+    return "\n".join(block.text for block in text_blocks(node) if not block.kind & Kind.FORM)
 
 
 def letters_of(text: str) -> str:
@@ -136,10 +111,8 @@ _BLOCKS = frozenset(
 )
 _CELLS = frozenset(["td", "th"])
 _KIND_OF_TAG = {
-    "aside": Kind.ASIDE, "li": Kind.ITEM, "dd": Kind.ITEM, "dt": Kind.ITEM, "td": Kind.TABLE, "th": Kind.TABLE,
-    "header": Kind.HEADER, "form": Kind.FORM, "button": Kind.FORM, "nav": Kind.NAVIGATION, "footer": Kind.FOOTER,
-    "figure": Kind.FIGURE, "figcaption": Kind.FIGURE, "article": Kind.ARTICLE, "main": Kind.ARTICLE,
-    "blockquote": Kind.QUOTE,
+    "li": Kind.ITEM, "dd": Kind.ITEM, "dt": Kind.ITEM, "form": Kind.FORM, "button": Kind.FORM, "nav": Kind.NAVIGATION,
+    "footer": Kind.FOOTER, "article": Kind.ARTICLE, "main": Kind.ARTICLE,
 }  # fmt: skip
 # Of names in lower case, behind a blank: so each pattern has few first characters, which `re` looks for quickly.
 _COMMENT = re.compile(r"comment|disqus|repl(?:y|ies)|respond|forum|kommentar")
@@ -154,14 +127,8 @@ _BYLINE = re.compile(
     r"|publish|kicker|copyright|source|label)",
 )
 _CAPTION = re.compile(r"caption|image|img|photo|foto|gallery|video|media|figure|picture|player|credit")
-_LEAD = re.compile(
-    r"lead|teaser|intro|standfirst|summary|subtitle|sub-?head|dek|excerpt|abstract|description|chapo|sapo|entradilla"
-    r"|deck|preamble|ingress",
-)
-_QUOTE = re.compile(r"quote|zitat|pull|embed|tweet|instagram|twitter")
 _NAMES = (
     (_COMMENT, Kind.COMMENT), (_PROMOTION, Kind.PROMOTION), (_BYLINE, Kind.BYLINE), (_CAPTION, Kind.CAPTION),
-    (_LEAD, Kind.LEAD), (_QUOTE, Kind.QUOTE),
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ are chosen. The weights (`text_weights.json`) are made by `bench.quality.text_ch
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from itertools import accumulate, pairwise
@@ -33,15 +34,11 @@ _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"”’»)'」』]*\s*\Z")
 _COMMAS = re.compile("[,，、،]")
 _MAX_BONUS = 3.0  # points of a block for its length, one for 100 characters
 _SMALL, _MEDIUM, _LONG = 60, 120, 80  # characters
-_MIN_VOTED = 100  # characters of the article nearby
 _PRIOR_CHARS = 20  # so that few neighbours prove little
 _KEY_CHARS = 80  # that identify a block in a text which breaks its lines elsewhere
 _MIN_KEY = 16  # letters of a block that isn't a line of the text
 _MOST_CHARS = 200_000  # of a description that are searched: hostile ones have millions
 _NO_LETTERS = re.compile(r"[\W_]+")
-_FARTHEST = 4  # levels
-_FAR = 50  # blocks
-_SOON = 3  # blocks
 _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts of which each sign counts as a word
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W{_WORDLESS}]+(?:[{COMBINING_MARKS}]+[^\W{_WORDLESS}]*)*")
 _MOST_WORD_CHARS = 500_000  # of a page of which the words are looked at
@@ -94,49 +91,19 @@ def best_set(p: Column, lengths: Column) -> NDArray[np.bool_]:
 def features(blocks: Sequence[TextBlock], extracted: str, description: str = "") -> dict[str, Column]:
     """Return the features of *blocks* by name, from 0 to 1 each."""
     keys = [_key(block.text) for block in blocks]
-    page = _Page(blocks)
+    lengths = _lengths(blocks)
+    links = np.array([block.link_chars for block in blocks]) / lengths
     voted = _found_in(keys, extracted)
-    look, repetition = _look(blocks, page), _repetition(keys)
+    look, repetition = _look(blocks, lengths, links), _repetition(keys)
     is_slogan = repetition["occurs again"] * (1 - voted) > 0
     return {
         **look,
         **repetition,
-        **_place(blocks, page),
-        **_agreement(blocks, page, voted),
-        **_votes_around(blocks, page, voted),
+        **_place(blocks),
+        **_votes(blocks, lengths, voted),
         **_neighbours(blocks, look, voted),
-        **_vocabulary(blocks, voted, description, is_slogan),
+        **_described(blocks, description, is_slogan),
     }
-
-
-class _Page:
-    """What is needed to compare each block with the others."""
-
-    def __init__(self, blocks: Sequence[TextBlock]) -> None:
-        self.lengths = _lengths(blocks)
-        self.links = np.array([block.link_chars for block in blocks]) / self.lengths
-        self.parents = [_above(block, 1) for block in blocks]
-        self.chars: defaultdict[int, float] = defaultdict(float)  # by container
-        self.linked = linked = defaultdict[int, float](float)  # characters in links, by container
-        self.points: defaultdict[int, float] = defaultdict(float)  # as in Readability: of the paragraphs in a container
-        for block, parent in zip(blocks, self.parents, strict=True):
-            length = len(block.text)
-            for container in block.containers:
-                self.chars[container] += length
-                linked[container] += block.link_chars
-            if length >= _SENTENCE and not block.kind & Kind.HIDDEN:
-                points = 1 + len(_COMMAS.findall(block.text)) + min(length / 100, _MAX_BONUS)
-                points *= 1 - block.link_chars / length
-                self.points[parent] += points
-                self.points[_above(block, 2)] += points / 2
-        self.top = max(
-            self.points, key=lambda one: self.points[one] * (1 - linked[one] / max(self.chars[one], 1)), default=0
-        )
-
-    def share_of_top(self, container: int) -> float:
-        """Return the points of *container*, as a share of those of the top container, at most 1."""
-        best = self.points.get(self.top, 0.0)
-        return min(self.points.get(container, 0.0) / best, 1.0) if best else 0.0
 
 
 def _lengths(blocks: Sequence[TextBlock]) -> Column:
@@ -173,8 +140,7 @@ def _found_in(keys: Sequence[str], text: str) -> Column:
     )
 
 
-def _look(blocks: Sequence[TextBlock], page: _Page) -> dict[str, Column]:
-    lengths, links = page.lengths, page.links
+def _look(blocks: Sequence[TextBlock], lengths: Column, links: Column) -> dict[str, Column]:
     kinds = np.array([block.kind for block in blocks])
     tags = np.array([block.tag for block in blocks])
     is_paragraph = tags == "p"
@@ -206,47 +172,46 @@ def _repetition(keys: Sequence[str]) -> dict[str, Column]:
     }
 
 
-def _place(blocks: Sequence[TextBlock], page: _Page) -> dict[str, Column]:
-    positions = np.arange(len(blocks))
+def _place(blocks: Sequence[TextBlock]) -> dict[str, Column]:
+    """Return where the blocks stand: by the h1, and by the points of their containers, as in Readability."""
     headings = [number for number, block in enumerate(blocks) if block.tag == "h1"]
-    parents = np.array([page.share_of_top(parent) for parent in page.parents])
-    grandparents = np.array([page.share_of_top(_above(block, 2)) for block in blocks])
+    chars: defaultdict[int, float] = defaultdict(float)  # by container
+    linked: defaultdict[int, float] = defaultdict(float)
+    points: defaultdict[int, float] = defaultdict(float)
+    for block in blocks:
+        length = len(block.text)
+        for container in block.containers:
+            chars[container] += length
+            linked[container] += block.link_chars
+        if length >= _SENTENCE and not block.kind & Kind.HIDDEN:
+            earned = 1 + len(_COMMAS.findall(block.text)) + min(length / 100, _MAX_BONUS)
+            earned *= 1 - block.link_chars / length
+            points[_above(block, 1)] += earned
+            points[_above(block, 2)] += earned / 2
+    top = max(points, key=lambda one: points[one] * (1 - linked[one] / max(chars[one], 1)), default=0)
+    best = points.get(top, 0.0) or math.inf
+    parents, grandparents = (
+        np.array([min(points.get(_above(block, levels), 0.0) / best, 1.0) for block in blocks]) for levels in (1, 2)
+    )
     return {
-        "before the h1": np.asarray(positions < (headings[0] if headings else 0), float),
-        "in top": np.array([page.top in block.containers for block in blocks], float),
+        "before the h1": np.asarray(np.arange(len(blocks)) < (headings[0] if headings else 0), float),
+        "in top": np.array([top in block.containers for block in blocks], float),
         "points of parent": parents,
         "parent like top": np.asarray(parents > 0.2, float),
         "grandparent like top": np.asarray(grandparents > 0.2, float),
     }
 
 
-def _agreement(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> dict[str, Column]:
-    """Return features of the votes of the extractor, also for the blocks nearby."""
-    lengths = page.lengths
-    size = len(blocks)
-    in_top = np.array([page.top in block.containers for block in blocks], float)
-    voted_chars = float((voted * lengths).sum())
-    of_top = float((voted * lengths * in_top).sum())
-    agreement = of_top / max(float((in_top * lengths).sum()), 1.0)
-    long_voted = np.nonzero(voted * (lengths > 40))[0]
-    positions = np.arange(size)
-    inside = (positions >= long_voted[0]) & (positions <= long_voted[-1]) if len(long_voted) else np.zeros(size)
-    levels, shares = _nearest_votes(blocks, page, voted)
-    columns = {
+def _votes(blocks: Sequence[TextBlock], lengths: Column, voted: Column) -> dict[str, Column]:
+    """Return the votes of the extractor: for each block, for those like it, and before it."""
+    chars = voted * lengths
+    return {
         "voted": voted,
-        "voted, short": voted * (lengths < _SMALL),
-        "voted among siblings": _share_of_others(page.parents, voted, lengths),
-        "among voted": np.asarray(inside, float),
-        "top is voted": np.full(size, agreement),
-        "voted, and so is top": voted * agreement,
-        "in top, which is not voted": in_top * (1 - agreement),
-        "voted, in top": voted * (of_top / max(voted_chars, 1.0)),
+        "voted among siblings": _share_of_others([_above(block, 1) for block in blocks], voted, lengths),
+        "voted around": _share_of_others([block.around for block in blocks], voted, lengths),
+        "voted of this look around": _share_of_others([(block.around, block.look) for block in blocks], voted, lengths),
+        "votes before": (np.cumsum(chars) - chars) / max(float(chars.sum()), 1.0),
     }
-    for level in range(_FARTHEST):
-        columns[f"votes {level} levels up"] = np.asarray(levels == level, float)
-        columns[f"share {level} levels up"] = (levels == level) * shares
-    columns["share further up"] = (levels >= _FARTHEST) * shares
-    return columns
 
 
 def _share_of_others(groups: Sequence[Hashable], voted: Column, lengths: Column) -> Column:
@@ -260,50 +225,6 @@ def _share_of_others(groups: Sequence[Hashable], voted: Column, lengths: Column)
     return (np.array([chars[group] for group in groups]) - own) / (
         np.array([whole[group] for group in groups]) - lengths + _PRIOR_CHARS
     )
-
-
-def _nearest_votes(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> tuple[NDArray[np.int64], Column]:
-    """Return how many levels above each block the smallest container with other votes is, and their share of it."""
-    chars: defaultdict[int, float] = defaultdict(float)
-    for block, vote in zip(blocks, voted.tolist(), strict=True):
-        if vote:
-            for container in block.containers:
-                chars[container] += len(block.text)
-    levels = np.full(len(blocks), _FARTHEST + 1)
-    shares = np.zeros(len(blocks))
-    for number, block in enumerate(blocks):
-        length = len(block.text)
-        own = voted[number] * length
-        for level, container in enumerate(reversed(block.containers[:-1] or block.containers)):
-            others = chars.get(container, 0.0) - own
-            if others > _MIN_VOTED:
-                levels[number] = level
-                shares[number] = others / (page.chars[container] - length + 1)
-                break
-    return levels, np.minimum(shares, 1.0)
-
-
-def _votes_around(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> dict[str, Column]:
-    """Return features of the votes for blocks that stand before and after, or like, each block."""
-    lengths, positions = page.lengths, np.arange(len(blocks))
-    chars = voted * lengths
-    all_chars = max(float(chars.sum()), 1.0)
-    long_voted = np.nonzero(voted * (lengths > 40))[0]
-    before = np.searchsorted(long_voted, positions) - 1  # the last long voted one before each block
-    distance = np.full(len(blocks), _FAR)
-    depths = np.array([len(block.containers) for block in blocks])
-    if len(long_voted):
-        distance = np.where(before >= 0, np.minimum(positions - long_voted[before], _FAR), _FAR)
-    usual_depth = float(np.median(depths[long_voted])) if len(long_voted) else 0.0
-    return {
-        "votes before": (np.cumsum(chars) - chars) / all_chars,
-        "after the votes": np.asarray(positions > (long_voted[-1] + _SOON if len(long_voted) else len(blocks)), float),
-        "from the last vote": np.log1p(distance) / np.log1p(_FAR),
-        "as deep as votes": np.asarray(depths == usual_depth, float),
-        "voted around": _share_of_others([block.around for block in blocks], voted, lengths),
-        "voted of this look around": _share_of_others([(block.around, block.look) for block in blocks], voted, lengths),
-        "parent linked": np.array([page.linked[parent] / max(page.chars[parent], 1.0) for parent in page.parents]),
-    }
 
 
 def _neighbours(blocks: Sequence[TextBlock], look: Mapping[str, Column], voted: Column) -> dict[str, Column]:
@@ -339,27 +260,17 @@ def _of_neighbour(column: Column, offset: int) -> Column:
     return found
 
 
-def _vocabulary(
-    blocks: Sequence[TextBlock], voted: Column, description: str, is_slogan: NDArray[np.bool_]
-) -> dict[str, Column]:
-    """Return which share of the words of each block is in other voted blocks, and in the description.
+def _described(blocks: Sequence[TextBlock], description: str, is_slogan: NDArray[np.bool_]) -> dict[str, Column]:
+    """Return which share of the words of each block is in the description, and how alike the two are.
 
     Slogans, which pages repeat and extractors leave out, don't count as described: some sites describe all pages so.
     """
     starts = [0, *accumulate(len(block.text) for block in blocks)]
     words = [_words(block.text[: max(_MOST_WORD_CHARS - at, 0)]) for block, at in zip(blocks, starts, strict=False)]
     described = _words(description[:_MOST_CHARS])
-    counts = Counter(word for own, vote in zip(words, voted.tolist(), strict=True) if vote for word in own)
     sizes = np.array([max(len(own), 1) for own in words], float)
     common = np.array([len(own & described) for own in words], float) * ~is_slogan
-    return {
-        "words of votes": np.array(
-            [sum(counts[word] > vote for word in own) for own, vote in zip(words, voted.tolist(), strict=True)]
-        )
-        / sizes,
-        "in the description": common / sizes,
-        "like the description": 2 * common / (sizes + len(described)),
-    }
+    return {"in the description": common / sizes, "like the description": 2 * common / (sizes + len(described))}
 
 
 def _words(text: str) -> set[str]:

@@ -45,7 +45,6 @@ def test_names_in_all_scripts(name):
     ("said", "expected"),
     [
         ("Nicolas Ruiz C.", ("Nicolas Ruiz C.",)),
-        ("Reuters, Jane Doe", ("Jane Doe",)),
         ("Jane Doe, Chief Correspondent in Paris", ("Jane Doe",)),
         ("Reuters", ("Reuters",)),
         ("Иван Петров, корреспондент", ("Иван Петров",)),
@@ -63,9 +62,9 @@ SHOWN = [["Analysis by Jane Doe, Political Editor"], ["Bo Ek"]]
 
 @pytest.mark.parametrize(
     "said",
-    ["Reuters", "The Post", "dpa", "post.test", "Post", "The Post, London"],
+    ["Staff Writer", "The Post", "post.test", "Post", "The Post, London"],
 )
-def test_an_agency_or_the_site_does_not_end_the_search_for_a_person(said):
+def test_the_staff_or_the_site_does_not_end_the_search_for_a_person(said):
     url = "https://www.post.test/1"
     assert authors([[said], ["Bo Ek"]], ["The Post"], url) == ("Bo Ek",)
     assert authors([[said]], ["The Post"], url, shown=SHOWN) == ("Jane Doe",)

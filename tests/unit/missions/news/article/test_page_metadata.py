@@ -11,7 +11,6 @@ from crawlers.missions.news.article.page_metadata import (
     check_rules,
     json_ld,
     meta_tags,
-    microdata,
 )
 
 ARTICLE = {
@@ -102,16 +101,6 @@ def test_values_of_wrong_types_are_empty():
 def test_loops_of_references_end():
     loop = {"@type": "Article", "@id": "#a", "author": {"@id": "#a"}, "mainEntity": {"@id": "#a"}}
     assert parts(loop) is not None
-
-
-def test_microdata_is_read_without_nested_items():
-    tree = html.document_fromstring(
-        """<body><div itemscope itemtype="https://schema.org/NewsArticle"><h1 itemprop="headline">Title</h1>
-        <meta itemprop="datePublished" content="2024-05-03"><span itemprop="author" itemscope><b itemprop="name">Ann
-        Lee</b></span><img itemprop="image" src="/a.png"><div itemscope itemtype="https://schema.org/Comment"><p
-        itemprop="headline">A comment</p></div></div></body>"""
-    )
-    assert microdata(tree) == ArticleParts("Title", "", "2024-05-03", ("Ann Lee",), image="/a.png")
 
 
 @pytest.mark.parametrize(

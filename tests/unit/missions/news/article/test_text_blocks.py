@@ -47,7 +47,7 @@ def test_block_elements_and_line_breaks_end_blocks():
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
-        ("<aside>x</aside>", {"aside"}),
+        ("<footer>x</footer>", {"footer"}),
         ("<div class='side post-comments'><p>x</div>", {"comment"}),
         ("<div hidden>x</div>", {"hidden"}),
         ("<div style='color:red; DISPLAY : none'>x</div>", {"hidden"}),

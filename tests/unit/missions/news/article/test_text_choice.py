@@ -114,9 +114,7 @@ def test_features_are_shares(blocks, extracted, description):
     assert set(chosen) <= set(blocks)
 
 
-def test_second_article_below_stands_after_the_votes():
+def test_votes_before_a_second_article_are_all_votes():
     other = [block(text.replace("roofs", "gardens")) for text in STORY[:5]]
     columns = features([*paragraphs(), *other], "\n".join(STORY))
     assert columns["votes before"].tolist() == pytest.approx([n / 8 for n in range(8)] + [1.0] * 5)
-    assert columns["after the votes"].tolist() == [0.0] * 11 + [1.0] * 2
-    assert columns["from the last vote"][8:].tolist() == sorted(columns["from the last vote"][8:])
