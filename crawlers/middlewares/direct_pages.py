@@ -48,8 +48,7 @@ def needs_no_scrapy(crawler: Crawler) -> bool:
 class DirectPages:
     """Does with responses to requests for pages what Scrapy does through the spider and the pipeline of the store.
 
-    *failed* is the errback of these requests; *following* returns the next one, and *wake* lets the engine ask for
-    further requests.
+    *failed* is the errback of these requests; *following* returns the next one.
     """
 
     def __init__(
@@ -58,7 +57,6 @@ class DirectPages:
         recording: PageRecording,
         failed: Callable[[Failure], None],
         following: Callable[[], Request | None],
-        wake: Callable[[], None],
     ) -> None:
         assert isinstance(crawler.spider, SiteSpider)
         assert crawler.engine is not None
@@ -70,7 +68,6 @@ class DirectPages:
         self._recording = recording
         self._failed = failed
         self._following = following
-        self.wake = wake
         self._listeners = 0 if crawler.get_extension(RunStats) is None else 1  # to responses; its work is done here
 
     def takes(self, request: Request, outcome: Response | Failure) -> bool:

@@ -94,7 +94,6 @@ class ShortWay:
         self.certificate_received: Callable[[Response], None] = lambda response: None
         self.pages: DirectPages | None = None  # unless Scrapy has to pass pages on
         self._crawler = crawler
-        self._downloader = downloader
         self._active = downloader.active
         self._handler = CurlHTTPHandler.from_crawler(crawler)
         crawler.signals.connect(self._handler.close, signals.engine_stopped)
@@ -187,8 +186,6 @@ class ShortWay:
             begun.result.callback(begun.request)
             return
         self._active.add(begun.request)
-        if not self._downloader.needs_backout():
-            pages.wake()
         self._begin(following, begun)
 
     def _tell(self, signal: object, request: Request, **more: Any) -> None:

@@ -136,25 +136,24 @@ class RequestFlow:
             short_way.sent = self._sent
             short_way.certificate_received = self._received
             if needs_no_scrapy(self._crawler):
-                short_way.pages = DirectPages(
-                    self._crawler, self._crawl.recording, self._failed, self._next_page, self._wake
-                )
+                short_way.pages = DirectPages(self._crawler, self._crawl.recording, self._failed, self._next_page)
             return
         for signal in (signals.request_reached_downloader, REQUEST_SENT):
             self._manager.connect(self._sent, signal)
         self._manager.connect(self._received, signals.response_downloaded)
 
-    def _wake(self) -> None:
-        self._wakeup.at(0.0, 0.0)
-
     def _next_page(self) -> Request | None:
-        """Return the next request if it is for a page; another one is kept for the engine."""
+        """Return the next request if it is for a page; another one is kept for the engine, which may begin more."""
         request = self.next()
-        if request is None or is_of_mission(request):
-            return request
-        self._kept = request
-        self._wake()
-        return None
+        if request is None:
+            return None
+        now, is_page = self._crawl.clock(), is_of_mission(request)
+        due_s = self._crawl.leasing.next_due(now, self._robots.in_flight) if is_page else 0.0
+        if due_s is not None:
+            self._wakeup.at(now + due_s, now)
+        if not is_page:
+            self._kept = request
+        return request if is_page else None
 
     def next(self) -> Request | None:
         """Return the next request; None if nothing may be requested yet."""
