@@ -50,7 +50,7 @@ class JsonLog:
     def update_settings(self, settings: BaseSettings) -> None:
         spider = self._crawler.spider
         if spider is not None and _handlers():
-            install(settings, {"crawl": crawl_name(settings, spider), "spider": spider.name})
+            install(settings, {"crawl": crawl_name(settings, spider.name), "spider": spider.name})
 
     def _opened(self, crawl: Crawl) -> None:
         for handler in _handlers():

@@ -16,6 +16,7 @@ from crawlers.spiders.base import SiteSpider
 if TYPE_CHECKING:
     from typing import Self
 
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -46,12 +47,12 @@ class Progress:
         crawler.signals.connect(extension._closed, signals.spider_closed)
         return extension
 
-    def _opened(self) -> None:
+    def _opened(self, spider: Spider) -> None:
         from crawlers.reports.live_display import LiveDisplay  # few crawls have a terminal
 
         settings = self._crawler.settings
         try:
-            self._display = LiveDisplay(settings.get("DATABASE_URL"), crawl_name(settings, self._crawler.spider))
+            self._display = LiveDisplay(settings.get("DATABASE_URL"), crawl_name(settings, spider.name))
         except CrawlersError:
             return  # the crawl could not begin, and reports that itself
         repeat(self._crawler, self._display.refresh, INTERVAL_S)

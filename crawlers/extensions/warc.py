@@ -211,12 +211,13 @@ class Warc:
         path = settings.get("WARC_FILE")
         if not path:
             raise NotConfigured  # a plain spider with add-ons of its own has not the one that leaves this out
+        assert crawler.spider is not None
         check_warc("WARC_FILE")
         check_setting_file("WARC_FILE", path)
         about = {
             "software": f"crawlers/{__version__} Scrapy/{scrapy.__version__}",
             "format": "WARC File Format 1.0",
-            "isPartOf": crawl_name(settings, crawler.spider),
+            "isPartOf": crawl_name(settings, crawler.spider.name),
             "http-header-user-agent": settings.get("USER_AGENT"),
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "description": REBUILT,

@@ -233,23 +233,13 @@ def browser_path(settings: SettingValues) -> str:
     return str(Path(found).absolute())
 
 
-class Named(Protocol):
-    """A spider."""
+def crawl_name(settings: SettingValues | Mapping[str, Any], spider: str) -> str:
+    """Return the name of the crawl of the *spider* with that name; CRAWL may give it another one.
 
-    @property
-    def name(self) -> str: ...
-
-
-def crawl_name(settings: SettingValues | Mapping[str, Any], spider: Named | None) -> str:
-    """Return the name of *spider*'s crawl; Scrapy creates the spider before extensions and pipelines.
-
-    >>> from collections import namedtuple
-    >>> spider = namedtuple("Spider", "name")("news")
-    >>> crawl_name({"CRAWL": ""}, spider), crawl_name({"CRAWL": "press"}, spider)
+    >>> crawl_name({"CRAWL": ""}, "news"), crawl_name({"CRAWL": "press"}, "news")
     ('news', 'press')
     """
-    assert spider is not None
-    return settings.get("CRAWL") or spider.name
+    return settings.get("CRAWL") or spider
 
 
 def named_by(option: str | None, settings: SettingValues | Mapping[str, Any]) -> str | None:

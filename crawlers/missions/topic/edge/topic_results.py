@@ -41,8 +41,9 @@ class TopicPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        assert crawler.spider is not None
         settings = crawler.settings
-        name = crawl_name(settings, crawler.spider)
+        name = crawl_name(settings, crawler.spider.name)
         layout = graph_layout([word for word in settings.getlist("GRAPH_LAYOUT") if word])
         pipeline = cls(crawler, layout)
         for kind in ENDINGS:
