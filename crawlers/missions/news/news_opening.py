@@ -31,7 +31,7 @@ from crawlers.missions.news.stored.stored_polls import removed_feeds
 from crawlers.missions.news.stored.stored_sources import save_sources, stored_sources
 from crawlers.missions.news.urls import stored_rules
 from crawlers.missions.news.urls.requeue import Requeue
-from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, MANUAL_RULES, NO_RULES, UrlClassifier
+from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, NO_RULES, UrlClassifier
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
 from crawlers.pages.pool import ExtractionPool
 from crawlers.ranking.link_features import shipped_weights
@@ -136,7 +136,7 @@ def open_news(
         return resolve(base, path, forms)
 
     classifier = UrlClassifier(
-        stored_rules.rules_by_domain(database, only_manual=rules == MANUAL_RULES),
+        stored_rules.rules_by_domain(database),
         learns=rules == LEARNT_RULES,
         applies=rules != NO_RULES,
         fit_factor=settings.getfloat("FIT_FACTOR"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.missions.news.feeds.feed_registry import WORTH
 from crawlers.missions.news.stored import stored_polls
-from crawlers.missions.news.urls.stored_rules import rules_of_domains
+from crawlers.missions.news.urls.stored_rules import rules_by_domain
+from crawlers.urls.addresses import parents
 from crawlers.urls.domains import rule_domain
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ class NewsSites:
         self._writer = writer
         self._parts = parts
         self._known = known
-        self._names: dict[int, str] = {}
-        self._domains: Counter[str] = Counter()  # how many open sites are in each domain, whatever its length
 
     def load(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
         """Read what the store knows of sites, in any thread; return the function that takes it up at a time."""
@@ -63,7 +61,8 @@ class NewsSites:
             [(row.id, key) for row in rows for key in keys.get(row.site, ())]
             for keys in (self._known.homes, self._known.feeds)
         )
-        of_domains = rules_of_domains(database, sorted({domain for row in rows for domain in _domains(row.site)}))
+        domains = {domain for row in rows for domain in parents(rule_domain(row.site))}
+        rules = rules_by_domain(database, sorted(domains))
         labels, polls = stored_polls.labels_of(database, sites), stored_polls.polls_of(database, sites)
         queued, announced = stored_polls.queued_sites(database, sites), stored_polls.announced_polls(database, sites)
         first = stored_polls.first_pages(database, [*homes, *feeds])
@@ -72,12 +71,9 @@ class NewsSites:
 
         def take_up(now: float) -> None:
             parts = self._parts
-            for domain, rules in of_domains.items():
-                if not self._domains[domain]:  # else this worker knows later ones
-                    parts.classifier.replace(domain, rules)
+            for domain in domains - parts.requeue.open_domains():  # of the others, this worker knows later ones
+                parts.classifier.replace(domain, rules.get(domain, ()))
             for row in rows:
-                self._names[row.id] = row.site
-                self._domains.update(_domains(row.site))
                 parts.polls.set_delay(row.id, row.delay_s)
             parts.classifier.recall(labels)
             parts.polls.recall(polls, now)
@@ -96,13 +92,8 @@ class NewsSites:
         """Forget sites that another worker may open from now on."""
         for site_id in site_ids:
             self._parts.polls.forget_site(site_id)
-            found = self._parts.requeue.forget(site_id)
-            name = self._names.pop(site_id, None)
-            if name is not None:
-                self._domains.subtract(_domains(name))
-            name = name or found
-            if name is not None and self._domains[rule_domain(name)] <= 0:
-                self._parts.classifier.forget_labels(rule_domain(name))
+            if (domain := self._parts.requeue.forget(site_id)) is not None:
+                self._parts.classifier.forget_labels(domain)
 
     def count_polls(self) -> int:
         """Return the number of polled pages of all workers; may be called in any thread."""
@@ -111,9 +102,3 @@ class NewsSites:
     def sites_that_link(self, page_id: int) -> list[str]:
         """Return the sites with pages that link to a page; may be called in any thread."""
         return stored_polls.sites_that_link(self._database, page_id)
-
-
-def _domains(site: str) -> list[str]:
-    """Return the domains whose rules may apply to *site*: its own, and all that it is below."""
-    parts = rule_domain(site).split(".")
-    return [".".join(parts[first:]) for first in range(len(parts))]

@@ -21,6 +21,7 @@ from crawlers.reports.histories.history import Said, said
 from crawlers.reports.histories.score_history import waiting
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.schema.tables import page, site
+from crawlers.urls.addresses import parents
 from crawlers.urls.domains import is_in_domain, rule_domain
 from crawlers.urls.resolution import site_of
 from crawlers.urls.url_expressions import UrlExpressions
@@ -96,9 +97,8 @@ class Trial(NamedTuple):
 def rules_at(connection: Connection, site: str) -> list[StoredRule]:
     """Return the rules that a crawl applies to URLs of *site*, scheme://host[:port]: the highest weight first."""
     domain = rule_domain(site)
-    parts = domain.split(".")
     by_domain: dict[str, list[StoredRule]] = {}
-    for stored in stored_rules_of(connection, [".".join(parts[first:]) for first in range(len(parts))]):
+    for stored in stored_rules_of(connection, [*parents(domain)]):
         by_domain.setdefault(stored.domain, []).append(stored)
     known = RuleSet()
     by_rule: dict[UrlRule, StoredRule] = {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH
 from crawlers.store.schema.tables import SiteRules
 from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.addresses import parents
 from crawlers.urls.domains import rule_domain
 
 if TYPE_CHECKING:
@@ -65,18 +66,24 @@ class Requeue:
             self._domains.setdefault(rule_domain(name), []).append(site_id)
 
     def forget(self, site_id: int) -> str | None:
-        """Forget a site, which another worker requeues from now on; return its name, None if it is unknown."""
+        """Forget a site, which another worker requeues from now on; return its domain if no other site has that."""
         self._changes += 1
         self._unfinished.pop(site_id, None)
         name = self._names.pop(site_id, None)
-        if name is not None:
-            self._domains[rule_domain(name)].remove(site_id)
-        return name
+        if name is None:
+            return None
+        domain = rule_domain(name)
+        self._domains[domain].remove(site_id)
+        return None if self._domains[domain] else domain
 
     @property
     def has_more(self) -> bool:
         """Whether `step` has anything left to do."""
         return bool(self._unfinished)
+
+    def open_domains(self) -> set[str]:
+        """Return the domains of all sites, and those that they are below."""
+        return {domain for name, sites in self._domains.items() if sites for domain in parents(name)}
 
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""

@@ -37,10 +37,16 @@ class StoredRule(NamedTuple):
 
 def list_rules(database: Database, domain: str | None = None) -> list[StoredRule]:
     """Return the rules of *domain*, or of all domains: by domain, the highest weight first."""
+    with database.read() as connection:
+        return stored_rules_of(connection, None if domain is None else [domain])
+
+
+def stored_rules_of(connection: Connection, domains: Sequence[str] | None) -> list[StoredRule]:
+    """Return the rules of *domains*, None: of all, as `list_rules` does."""
     statement = select(url_rule).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
-    if domain is not None:
-        statement = statement.where(url_rule.c.domain == domain)
-    return [_stored(row) for row in database.rows(statement)]
+    if domains is not None:
+        statement = statement.where(among(url_rule.c.domain, domains))
+    return [_stored(row) for row in connection.execute(statement)]
 
 
 def rule_numbered(database: Database, number: int) -> StoredRule:
@@ -49,28 +55,13 @@ def rule_numbered(database: Database, number: int) -> StoredRule:
         return _numbered(connection, number)
 
 
-def rules_by_domain(database: Database, *, only_manual: bool = False) -> dict[str, list[UrlRule]]:
-    """Return all rules, or *only_manual* ones, by domain, as `RuleSet` takes them."""
+def rules_by_domain(database: Database, domains: Sequence[str] | None = None) -> dict[str, list[UrlRule]]:
+    """Return the rules of *domains*, None: of all, by domain, as `RuleSet` takes them."""
     rules: dict[str, list[UrlRule]] = {}
-    for stored in list_rules(database):
-        if not only_manual or stored.rule.origin == HAND or stored.rule.is_pinned:
-            rules.setdefault(stored.domain, []).append(stored.rule)
-    return rules
-
-
-def rules_of_domains(database: Database, domains: Sequence[str]) -> dict[str, list[UrlRule]]:
-    """Return the rules of each of *domains*, as `RuleSet` takes them."""
-    rules: dict[str, list[UrlRule]] = {domain: [] for domain in domains}
     with database.read() as connection:
         for stored in stored_rules_of(connection, domains):
-            rules[stored.domain].append(stored.rule)
+            rules.setdefault(stored.domain, []).append(stored.rule)
     return rules
-
-
-def stored_rules_of(connection: Connection, domains: Sequence[str]) -> list[StoredRule]:
-    """Return the rules of *domains* with their numbers: the highest weight first."""
-    statement = select(url_rule).where(among(url_rule.c.domain, domains))
-    return [_stored(row) for row in connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id))]
 
 
 def content_rules(database: Database) -> dict[str, dict[str, str]]:

@@ -195,9 +195,9 @@ LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of N
 class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
-    *rules* are the stored rules by domain. Rules are only learnt if *learns*, and only applied if *applies*. The values
-    of queue slots are *else_factor*, or *fit_factor* times the weight of the matching rule. The *prior* classifies the
-    URLs of sites that have no rules; None: they are all alike.
+    *rules* are the stored rules by domain. Rules are only learnt, and learnt ones only used, if *learns*; without
+    *applies* none is used. The values of queue slots are *else_factor*, or *fit_factor* times the weight of the matching
+    rule. The *prior* classifies the URLs of sites that have no rules; None: they are all alike.
     """
 
     def __init__(
@@ -212,18 +212,19 @@ class UrlClassifier:
     ) -> None:
         self._prior = prior
         self._rules = RuleSet()
-        for domain, stored in rules.items() if applies else ():
-            self._rules.replace(domain, stored)
         self._learns = learns
         self._applies = applies
         self._fit_factor = fit_factor
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
+        for domain, stored in rules.items():
+            self.replace(domain, stored)
 
     def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
-        """Replace the rules of *domain* by the stored ones."""
+        """Replace the rules of *domain* by the stored ones; those learnt earlier count only where rules are learnt."""
         if self._applies:
-            self._rules.replace(domain, rules)
+            known = (rule for rule in rules if self._learns or rule.origin == HAND or rule.is_pinned)
+            self._rules.replace(domain, known)
 
     def forget_labels(self, domain: str) -> None:
         """Forget the labels of *domain*, from which another worker learns from now on; its rules are kept."""
@@ -276,8 +277,7 @@ class UrlClassifier:
         domain = rule_domain(site)
         before = self._rules.rules_of(domain)
         learnt = self._learners[domain].rules(now)
-        if self._applies:
-            self._rules.replace_learnt(domain, learnt)
+        self._rules.replace_learnt(domain, learnt)
         changes.add(LearntRulesRow(domain, tuple(learnt)))
         rules = self._rules.rules_of(domain)
         is_change = {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}

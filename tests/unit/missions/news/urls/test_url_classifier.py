@@ -226,10 +226,18 @@ def test_what_a_person_said_stands_above_what_is_learnt():
         assert [book.weight(SITE, SITE + path) for path in ("/mine", "/pinned", "/old")] == [1.0, 1.0, 0.0]
 
 
-def test_rules_that_are_not_applied_are_learnt_all_the_same():
-    book = classifier([("/mine", 1.0)], learns=True, applies=False)
-    assert labelled(book, range(20))
-    assert not book.has_rules(SITE)
+def test_stored_rules_that_were_learnt_do_not_count_where_rules_are_not_learnt():
+    stored = [UrlRule("/mine", 1.0, HAND), UrlRule("/pinned", 1.0, LEARNT, True), UrlRule("/old", 1.0, LEARNT)]
+    weights = {
+        (learns, applies): [book.weight(SITE, SITE + rule.regex) for rule in stored]
+        for learns, applies in ((True, True), (False, True), (False, False))
+        for book in [classifier(stored, learns=learns, applies=applies)]
+    }
+    assert weights == {
+        (True, True): [1.0, 1.0, 1.0],
+        (False, True): [1.0, 1.0, 0.0],
+        (False, False): [0.0, 0.0, 0.0],
+    }
 
 
 def with_prior(**more):
