@@ -196,8 +196,8 @@ class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
     *rules* are the stored rules by domain. Rules are only learnt, and learnt ones only used, if *learns*; without
-    *applies* none is used. The values of queue slots are *else_factor*, or *fit_factor* times the weight of the matching
-    rule. The *prior* classifies the URLs of sites that have no rules; None: they are all alike.
+    *applies* none is used. The values of queue slots are *else_factor*, or *fit_factor* times the weight of the
+    matching rule. The *prior* classifies the URLs of sites that have no rules; None: they are all alike.
     """
 
     def __init__(
