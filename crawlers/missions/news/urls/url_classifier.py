@@ -50,7 +50,6 @@ class RuleSet:
         self._rules: dict[str, tuple[UrlRule, ...]] = {}
         self._expressions: dict[tuple[str, ...], UrlExpressions] = {}  # by their texts: shared by equal sets of rules
         self._compiled = 0  # number of rules in `_expressions`
-        self._matchers: dict[str, _Matcher] = {}
         self._of_site: dict[str, _Matcher | None] = {}
 
     def replace(self, domain: str, rules: Iterable[UrlRule]) -> None:
@@ -60,8 +59,6 @@ class RuleSet:
             self._rules[domain] = kept
         else:
             self._rules.pop(domain, None)
-        for name in [name for name in self._matchers if name == domain or name.endswith(f".{domain}")]:
-            del self._matchers[name]
         for site in [site for site in self._of_site if domain in site]:  # also drops a few that only contain the name
             del self._of_site[site]
 
@@ -108,24 +105,20 @@ class RuleSet:
     def _cached(self, site: str) -> _Matcher | None:
         if len(self._of_site) >= MAX_SITES:
             self._of_site.clear()
-        domain = self._domain(_host(site))
-        matcher = self._of_site[site] = None if domain is None else self._matcher(domain)
-        return matcher
-
-    def _matcher(self, domain: str) -> _Matcher:
-        matcher = self._matchers.get(domain)
-        if matcher is None:
-            rules = self._inherited(domain)
-            expressions = self._compile(tuple(rule.regex for rule in rules))
-            matcher = self._matchers[domain] = _Matcher(expressions, [rule.weight for rule in rules])
+        if (domain := self._domain(_host(site))) is None:
+            self._of_site[site] = None
+            return None
+        rules = self._inherited(domain)
+        expressions = self._compile(tuple(rule.regex for rule in rules))
+        matcher = self._of_site[site] = _Matcher(expressions, [rule.weight for rule in rules])
         return matcher
 
     def _compile(self, texts: tuple[str, ...]) -> UrlExpressions:
         expressions = self._expressions.get(texts)
         if expressions is None:
             if self._compiled + len(texts) > MAX_COMPILED:
-                for cache in (self._expressions, self._matchers, self._of_site):
-                    cache.clear()
+                self._expressions.clear()
+                self._of_site.clear()
                 self._compiled = 0
             expressions = self._expressions[texts] = UrlExpressions(texts)
             self._compiled += len(texts)

@@ -78,12 +78,11 @@ def test_only_changed_rules_are_compiled_again():
     found.replace("blog.example.org", [UrlRule("/y", 0.25, "learnt")])
     sites = [NEWS_SITE, "https://blog.example.org", "https://example.net", "https://example.com"]
     assert [found.weight(site, f"{site}/x") for site in sites] == [0.5, 0.5, 0.5, 0.0]
-    before = dict(found._matchers)
+    before = dict(found._of_site)
     found.replace("example.org", rules(("/z", 0.7)))
-    assert list(found._matchers) == ["example.net"]
     assert list(found._of_site) == ["https://example.net", "https://example.com"]
     assert [found.weight(site, f"{site}/z") for site in sites] == [0.7, 0.7, 0.0, 0.0]
-    assert found._matchers["example.net"] is before["example.net"]
+    assert found._of_site["https://example.net"] is before["https://example.net"]
     found.replace("example.com", rules(("/z", 0.7)))
     assert found.weight("https://example.com", "https://example.com/z") == 0.7
 
@@ -99,7 +98,7 @@ def test_number_of_compiled_rules_is_bounded(monkeypatch):
             weights = [found.weight(site, f"{site}{path}") for path in (f"/{number}", f"/{number}/", "/x")]
             assert weights == [0.5, 0.7, 0.0]
             assert sum(map(len, found._expressions)) <= 6
-            assert len(found._matchers) <= 3
+            assert len(found._of_site) <= 3
 
 
 def test_manual_rules_apply_to_subdomains_with_learnt_rules():
