@@ -227,6 +227,12 @@ class UrlDiscovery:
             found += [one for key, one in by_key.items() if key not in known and self._reason_against(one) is None]
         return found
 
+    def page_of(self, target: Target) -> int | None:
+        """Return the number of the page at a URL that is known in memory; None if it is not."""
+        site = self._schedule.by_name(target.site)
+        value = site.seen.values_of([target.key]).get(target.key) if site is not None else None
+        return None if value is None else id_of(value)
+
     def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
         """Return the keys of those of the *targets* on a site to which no page leads on a lower level than *level*.
 

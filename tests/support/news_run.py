@@ -95,7 +95,14 @@ class Crawl:
         self.polls = Polls(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR), most_pages=2)
         requeue = Requeue(classifier, self.frontier, self.commits, in_thread)
         duplicates = Duplicates(database, self.writer)
-        self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
+        self.articles = ArticlePolicy(
+            classifier,
+            duplicates,
+            database,
+            {},
+            lambda url, but: self.frontier.discovery.page_of(target(url)),
+            has_earlier=False,
+        )
         feeds = FeedRegistry(
             resolve,
             [f"{SITE}/"],

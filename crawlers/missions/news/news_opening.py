@@ -135,6 +135,10 @@ def open_news(
     def target(base: str, path: str = "") -> Target:
         return resolve(base, path, forms)
 
+    def page_at(url: str, but: int) -> int | None:
+        found = target(url)
+        return None if found.key == but else frontier.discovery.page_of(found)
+
     classifier = UrlClassifier(
         stored_rules.rules_by_domain(database),
         learns=rules == LEARNT_RULES,
@@ -168,6 +172,7 @@ def open_news(
         Duplicates(database, writer),
         database,
         {source.domain: source.language for source in sources if source.language},
+        page_at,
         has_earlier=has_earlier_documents(database, crawl_id),
     )
     seeds = SeedUrls(_by_site(map(target, homes)), _by_site(map(target, known)))

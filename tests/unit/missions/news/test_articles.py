@@ -32,13 +32,21 @@ class Desk:
 
     def __init__(self, database, *, has_earlier=False, most_uncommitted=1_000):
         duplicates = Duplicates(database, NothingPending(), most_uncommitted)
-        self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
+        self.policy = ArticlePolicy(
+            RULES, duplicates, database, {"one.test": "de"}, self.page_at, has_earlier=has_earlier
+        )
         self.pages = 0
+        self.found = {}
         self.changes = ChangeSet()  # of the latest page
+
+    def page_at(self, url, but):
+        """Return the number of a page that was found; all of these are articles."""
+        return self.found.get(resolve(SITE, url).key)
 
     def page(self, url, canonical=""):
         self.pages += 1
         url = resolve(SITE, url).url
+        self.found[resolve(SITE, url).key] = self.pages
         return Page(self.pages, url, 1, State.DONE, canonical=canonical, content_hash=content_hash(url.encode()))
 
     def judge(self, url, canonical="", article=STORY):
@@ -151,3 +159,21 @@ def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(database):
         policy.judge(f"/news/{number}", article=replace(STORY, text=f"Text {number}"))
     policy.policy.keep_holders(outdated, outdated.read())
     assert policy.policy.look_up_links(targets) is not None
+
+
+@pytest.mark.parametrize("form", ["?print=1", "/print", "/amp/"])
+def test_other_form_of_a_page_that_was_found_is_not_fetched(policy, form):
+    policy.judge("/news/1-story")
+    assert policy.policy.reason_against(resolve(SITE, f"/news/1-story{form}")) == "same_url 1"
+    assert policy.policy.reason_against(resolve(SITE, f"/news/2{form}")) is None
+
+
+def test_parameter_that_made_no_difference_three_times_is_learnt_for_its_site(policy):
+    for number in range(1, 4):
+        article = replace(STORY, text=f"Text {number}")
+        policy.judge(f"/news/{number}?id=7", article=article)
+        assert policy.policy.reason_against(resolve(SITE, "/news/1?id=7&via=app")) is None
+        policy.judge(f"/news/{number}?id=7&via=app", article=article)
+    assert policy.policy.reason_against(resolve(SITE, "/news/1?via=start&id=7")) == "same_url 1"
+    assert policy.policy.reason_against(resolve(SITE, "/news/1?id=8")) is None
+    assert policy.policy.reason_against(resolve("http://two.test", "/news/1?id=7&via=app")) is None

@@ -171,11 +171,20 @@ def test_other_ways_to_a_document_are_labels_against_their_urls_and_not_against_
     crawl = runs()
     crawl.end(crawl.lease(), news=feed())
     assert read_article(crawl, "/news/1-story") == 3.0
-    assert read_article(crawl, "/news/1-story?print=1", canonical="/news/1-story") == ALTERNATE_URL
+    assert read_article(crawl, "/news/1-story?view=plain", canonical="/news/1-story") == ALTERNATE_URL
     assert read_article(crawl, "/print/1") == ALTERNATE_URL
     assert read_article(crawl, "/news/2-story-again") == 3.0, "looks the same"
     assert read_article(crawl, "/story.php?id=1", "/story.php?id=1") == 3.0, "the right address, met after its copy"
     assert read_article(crawl, "/news/1-story?from=rss") == 3.0, "the same URL"
+
+
+def test_form_for_printers_is_not_fetched(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), "/news/1-story")
+    crawl.end(crawl.lease(), "/news/1-story?print=1", "/news/2?print=1")
+    assert list(crawl.leases()) == ["/news/2?print=1"]
+    ((reason,),) = crawl.rows("SELECT reason FROM page WHERE key", "/news/1-story?print=1")
+    assert reason.startswith("same_url ")
 
 
 def test_nearly_the_same_text_at_a_url_of_another_form_is_no_label(runs):
