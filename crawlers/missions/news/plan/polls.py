@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FIGURES = re.compile(r"\d[\d.,]*")
-
-CHECK_S = 60.0  # between two checks whether there is time for all polls
 REPEAT_S = 3600.0  # after which a warning is repeated
 MAX_FAILURES = 20  # in a row, after which a page that is not a feed is no longer polled
 STALE_AFTER_S = 14 * 86_400.0  # without new items, after which a page is no longer polled
@@ -73,8 +69,7 @@ class Polls:
         self._possible: dict[int, tuple[float, float]] = {}
         self._polled = math.inf  # since the plan was made; it never was
         self._warning = ""
-        self._check_at = self._repeat_at = 0.0
-        self._warned = ""
+        self._warn_at = 0.0
 
     def __len__(self) -> int:
         return len(self._polls)
@@ -126,15 +121,10 @@ class Polls:
         return self.kind(page_id) in POLLED_LISTS
 
     def warn(self, now: float) -> None:
-        """Warn when there is too little time for all polls: on every change, and once an hour."""
-        if now < self._check_at:
-            return
-        self._check_at = now + CHECK_S
-        pattern = _FIGURES.sub("", self._warning)  # which change all the time
-        if pattern != self._warned or now >= self._repeat_at:
-            self._warned, self._repeat_at = pattern, now + REPEAT_S
-            if self._warning:
-                logger.warning("%s", self._warning)
+        """Warn when there is too little time for all polls, at most once an hour."""
+        if self._warning and now >= self._warn_at:
+            self._warn_at = now + REPEAT_S
+            logger.warning("%s", self._warning)
 
     def record_poll(
         self,
