@@ -101,4 +101,5 @@ class NewsSites:
 
     def sites_that_link(self, page_id: int) -> list[str]:
         """Return the sites with pages that link to a page; may be called in any thread."""
+        self._writer.flush()  # the page that named it may have been read a moment ago
         return stored_polls.sites_that_link(self._database, page_id)
