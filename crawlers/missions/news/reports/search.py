@@ -10,8 +10,8 @@ from sqlalchemy.exc import OperationalError
 
 from crawlers.errors import ConfigError
 from crawlers.missions.news.stored.news_tables import SEARCHED, document
+from crawlers.reports.catalogue.conditions import is_host
 from crawlers.store.schema.tables import site as crawled
-from crawlers.urls.domains import is_in_domain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -88,14 +88,8 @@ def search(
 
 def sites_named(database: Database, wanted: str) -> list[int]:
     """Return the ids, in all crawls, of the sites that *wanted* names: a site, a host, or a domain with its hosts."""
-    name = wanted.strip().lower().rstrip("/")
-    with database.read() as connection:
-        known = connection.execute(select(crawled.c.id, crawled.c.site)).all()
-    return [
-        number
-        for number, site in known
-        if name in (site, site.partition("://")[2]) or ("://" not in name and is_in_domain(site, name))
-    ]
+    is_named = is_host(crawled.c.site, wanted.strip().lower().rstrip("/"))
+    return list(database.scalars(select(crawled.c.id).where(is_named).order_by(crawled.c.id)))
 
 
 def matching_documents(connection: Connection, words: str, most: int) -> set[int]:
