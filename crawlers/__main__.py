@@ -86,14 +86,15 @@ def _module(name: str) -> str | None:
 
 
 def _unknown(name: str) -> str:
+    first = next(iter(missions()), "NAME")
     if name.startswith("-"):
-        return f"{name} comes after a mission or command: crawlers sitegraph example.org {name} …"
+        return f"{name} comes after a mission or command: crawlers {first} example.org {name} …"
     known = [*missions(), *(module.name for module in iter_modules(commands.__path__))]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     if near:
         return f"there is no command {name}; did you mean crawlers {near[0]}?"
     if "." in name or "/" in name:
-        return f"there is no command {name}; to crawl it: crawlers sitegraph {name}"
+        return f"there is no command {name}; to crawl it: crawlers {first} {name}"
     return f"there is no command {name}; crawlers --help shows them"
 
 

@@ -5,6 +5,7 @@
     │   ├── StoreUnreachable    a database that can't be opened now: does its server run?
     │   └── StoreVersionError   a database that another version of this program wrote
     ├── FrontierError       our side: the frontier was used against its contract
+    ├── MissionError        our side: a mission failed, that of a user or one of ours
     ├── StoreError          our side: the store failed while the crawl ran (disk full, file removed)
     │   ├── StoreUnavailable    the store can't be reached now, and may come back
     │   └── ClaimsLost          this worker was declared lost, so it may store nothing
@@ -66,6 +67,10 @@ class StoreVersionError(ConfigError):
 
 class FrontierError(CrawlersError):
     """The frontier was used against its contract: a lease ended twice, a site that was never opened."""
+
+
+class MissionError(CrawlersError):
+    """A mission raised what it should not; who wrote it can correct it."""
 
 
 class StoreError(CrawlersError):

@@ -61,6 +61,8 @@ class Mission:
     gives: frozenset[str] = frozenset()  # what orders may need, in words
     orders: Mapping[str, OwnOrder] = field(default_factory=dict)
     instead: Mapping[str, str] = field(default_factory=dict)  # what to do instead of using an order, by its name
+    #: What to do instead of using settings of earlier versions: names, with blanks between, by the sentence.
+    removed: Mapping[str, str] = field(default_factory=dict)
     #: What is recorded like a setting and can't change, and the function that says how two values of it differ.
     fixed: Mapping[str, str] = field(default_factory=dict)
     after: str = ""  # what the summary of a crawl proposes at the end; {graph} stands for that command
@@ -123,6 +125,12 @@ def missions() -> Mapping[str, Mission]:
 def parts_of_all(kind: Part) -> list[Any]:
     """Return the parts of a kind of all missions."""
     return [part for mission in missions().values() for part in mission.all_parts(kind)]
+
+
+def first_crawl(hosts: str = "example.org") -> str:
+    """Return a command that crawls *hosts*, for people who look for one."""
+    name = next((one.name for one in missions().values() if one.argument == "hosts"), "NAME")
+    return f"scrapy crawl {name} -a hosts={hosts}"
 
 
 def mission_named(name: str) -> Mission:

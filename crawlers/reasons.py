@@ -178,6 +178,7 @@ class Reason(StrEnum):
     COULD_NOT_BEGIN = "could_not_begin", "it could not begin"
     LOST_PAGES = "lost_pages", "pages were fetched, but not recorded"
     STORE_FAILED = "store_failed", "an error, which was logged"
+    MISSION_FAILED = "mission_failed", "an error of its mission, which was logged"
     NO_BROWSER = "no_browser", "Chromium can't be started"
 
     def of(self, *details: object) -> str:
@@ -195,6 +196,7 @@ class Reason(StrEnum):
 REVIVABLE_REASONS = frozenset(  # they may no longer apply later, so that the URL is fetched after all
     {Reason.TOO_DEEP, Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.OUTSIDE_FOLDER, Reason.OTHER_ADDRESS}
 )
+OF_USERS_CODE = frozenset({Reason.SPIDER_FAILED, Reason.PIPELINE_FAILED, Reason.PIPELINE_DROPPED})
 NOT_SELECTED = REVIVABLE_REASONS - {Reason.TOO_DEEP}
 ROBOTS = frozenset({Reason.ROBOTS_DISALLOWS, Reason.ROBOTS_UNREAD, Reason.ROBOTS_WILDCARDS})
 TRAPS = frozenset(one for one in Reason if one.startswith("trap_"))

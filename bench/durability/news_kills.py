@@ -28,16 +28,16 @@ from urllib.parse import unquote
 from crawlers.items import REVISIT
 from crawlers.missions.news.dedup.document_fingerprints import compared_words, nearly_same
 from crawlers.urls.resolution import resolve
+from tests.support.missions.news.watched_press import WatchedPress
 from tests.support.processes import until
 from tests.support.running import Crawl, add_on
 from tests.support.services import fresh_database, running_postgresql
-from tests.support.watched_press import WatchedPress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Set
 
+    from tests.support.missions.news.watched_press import Announcement
     from tests.support.processes import Run
-    from tests.support.watched_press import Announcement
 
 SETTINGS = {
     "SITE_DELAY_SECONDS": 0,

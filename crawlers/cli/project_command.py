@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import tomllib
+from collections import ChainMap
 from collections.abc import Mapping
 from contextlib import closing, contextmanager
 from functools import cache, partial
@@ -37,10 +38,10 @@ from crawlers.files.atomic import check_file
 from crawlers.files.text_file import quoted, read_text, shortened_list
 from crawlers.inputs.program import suggested
 from crawlers.inputs.setting_readers import named_by
+from crawlers.mission import missions
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import LOG, PROCESS_NUMBER, PROFILE, Kind, Number, Table, Whole, by_name, kind_of
-from crawlers.options.removed import REMOVED
-from crawlers.reasons import Reason, sentence
+from crawlers.reasons import OF_USERS_CODE, Reason, code_of, parsed, sentence
 
 if TYPE_CHECKING:
     import argparse
@@ -77,11 +78,19 @@ def read_settings(path: str, kinds: Mapping[str, Kind]) -> dict[str, Any]:
     return found
 
 
+def _removed() -> Mapping[str, str]:
+    """Return what to do instead of using settings of earlier versions, by name."""
+    from crawlers.options.removed import REMOVED
+
+    of_missions = (by_name(mission.removed) for mission in missions().values())
+    return ChainMap(REMOVED, *of_missions)
+
+
 def _unknown(name: str, value: Any, kinds: Mapping[str, Kind]) -> str:
     if isinstance(value, dict):
         return f"[{name}] is a table; write all settings at the top of the file, as NAME = value"
-    if name in REMOVED:
-        return f"{name} is no setting any more; {REMOVED[name]}"
+    if (instead := _removed().get(name)) is not None:
+        return f"{name} is no setting any more; {instead}"
     near = difflib.get_close_matches(name.upper(), kinds, n=1, cutoff=0.85)
     remedy = f"did you mean {near[0]}?" if near else "the documentation of settings lists all"
     return f"unknown setting {name}; {remedy}"
@@ -249,11 +258,9 @@ def _wrong_names(settings: BaseSettings) -> Iterator[str]:
     for name in settings:
         if settings.getpriority(name) != CMDLINE or name in known:
             continue
-        from crawlers.options.removed import REMOVED
-
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
-        if name in REMOVED:
-            yield f"{name} is no setting any more; {REMOVED[name]}"
+        if (instead := _removed().get(name)) is not None:
+            yield f"{name} is no setting any more; {instead}"
         elif near:
             yield f"Unknown setting {name}; did you mean {near[0]}?"
         elif not name.isupper():  # those in capitals may be read by components of a user
@@ -499,12 +506,16 @@ def check_reach(database: Database, crawl_id: int, *, needs_all: bool) -> None:
     from crawlers.store.reading.crawl_results import STOPPED_BY_USER, crawl_end, has_pages, unavailable_sites
 
     with database.read() as connection:
-        missing = [f"{site}: {sentence(why)}" for site, why in unavailable_sites(connection, crawl_id)]
+        unavailable = unavailable_sites(connection, crawl_id)
         is_empty = not has_pages(connection, crawl_id)
         end = crawl_end(connection, crawl_id).reason
+    missing = [f"{site}: {sentence(why)}" for site, why in unavailable]
     reasons = f" ({'; '.join(shortened_list(missing))})" if missing else ""
     if is_empty and end not in STOPPED_BY_USER:
         remedy = "check the addresses" if missing or end != Reason.TIMEOUT else "set a larger TIMEOUT_SECONDS"
+        causes = {code_of(parsed(why)[1].get("why")) for _, why in unavailable if why}
+        if causes and causes <= OF_USERS_CODE:
+            remedy = "correct the pipeline or spider"
         raise UnreachedError(f"no page could be read{reasons}; {remedy}, then run the same command again")
     if needs_all and missing:
         raise UnreachedError(f"FAIL_ON_UNAVAILABLE: sites are not available{reasons}; everything else is stored")

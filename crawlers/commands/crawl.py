@@ -21,6 +21,7 @@ from crawlers.cli.project_command import ProjectCommand, check_effects, check_re
 from crawlers.crawl.control import PASSING
 from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, StoreError, StoreUnreachable, UnreachedError
 from crawlers.inputs.program import crawl_to_join, suggested, worker_place
+from crawlers.mission import first_crawl, missions
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -44,15 +45,16 @@ class Command(ProjectCommand, ScrapyCrawl):
         return "[options] <spider> [<sites or file>]"
 
     def long_desc(self) -> str:
+        others = [f"{one.name} takes a file {one.file}" for one in missions().values() if one.argument != "hosts"]
+        files = f"{', '.join(others)}. " if others else ""
         return (
             "Runs a crawl, or resumes an unfinished crawl of the same name. Sites are a file (hosts.txt) or hosts, "
-            "such as example.org; topic needs a file topic.yaml, and news takes a file sources.yaml. Results are "
-            "written to DATABASE_URL (crawl.sqlite) and RESULT_FOLDER."
+            f"such as example.org; {files}Results are written to DATABASE_URL (crawl.sqlite) and RESULT_FOLDER."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args:
-            raise UsageError(suggested("name one spider: scrapy crawl sitegraph -a hosts=hosts.txt"))
+            raise UsageError(suggested(f"name one spider: {first_crawl('hosts.txt')}"))
         assert self.crawler_process is not None
         try:
             self.check_settings()
@@ -167,11 +169,13 @@ class Command(ProjectCommand, ScrapyCrawl):
         return None if failure.value and self._report(failure.value) else failure
 
     def _report(self, error: BaseException) -> bool:
+        from crawlers.cli.faulty_component import faulty_component
         from crawlers.extensions.json_log import prints_for_people
 
-        if not isinstance(error, CrawlersError):
+        shown = error if isinstance(error, CrawlersError) else faulty_component(error, self._crawler.settings)
+        if shown is None:
             return False
-        message = suggested(str(error))
+        message = suggested(str(shown))
         assert self.settings is not None
         if prints_for_people(self.settings):
             print(f"Error: {message}", file=sys.stderr)

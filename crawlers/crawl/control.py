@@ -7,7 +7,15 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from crawlers.errors import ClaimsLost, ConfigError, CrawlersError, FrontierError, StoreError, StoreUnavailable
+from crawlers.errors import (
+    ClaimsLost,
+    ConfigError,
+    CrawlersError,
+    FrontierError,
+    MissionError,
+    StoreError,
+    StoreUnavailable,
+)
 from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
@@ -39,9 +47,12 @@ class CrawlControl:
     def abort_for(self, what: str, error: Exception) -> None:
         """End the crawl as `abort` does, by an *error* that was not expected: that is better than losing a page.
 
-        Any error but a `StoreError` or `ConfigError` is reported as a bug that prevented *what*, with its traceback.
+        Any error but a `StoreError`, `ConfigError` or `MissionError` is reported as a bug that prevented *what*, with
+        its traceback.
         """
-        if isinstance(error, StoreError | ConfigError):
+        if isinstance(error, MissionError):
+            self.abort(error, Reason.MISSION_FAILED)
+        elif isinstance(error, StoreError | ConfigError):
             self.abort(error)
         else:
             logger.exception("Internal error")
@@ -57,16 +68,18 @@ class CrawlControl:
 
 @contextmanager
 def naming(mission: Run, method: str) -> Iterator[None]:
-    """Raise `ConfigError` for what a *method* of a *mission* of the user raises: people can correct it themselves."""
-    kind = type(mission)
+    """Raise `MissionError` for what a *method* of a *mission* raises, unless the program raised it deliberately."""
     try:
         yield
+    except CrawlersError:
+        raise
     except Exception as error:
-        if isinstance(error, CrawlersError) or kind.__module__.startswith("crawlers."):
-            raise
         logger.exception("The mission failed")
-        where = f"{kind.__module__}.{kind.__qualname__}.{method}"
-        raise ConfigError(f"the mission failed in {where}: {type(error).__name__} {error}; correct it") from error
+        where = f"{type(mission).__module__}.{type(mission).__qualname__}.{method}"
+        raise MissionError(
+            f"the mission failed in {where}: {type(error).__name__} {error}; correct it, or report it if it is not "
+            "yours"
+        ) from error
 
 
 class ForwardClock:

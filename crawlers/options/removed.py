@@ -1,4 +1,4 @@
-"""Settings of earlier versions, and what they are now."""
+"""Settings of earlier versions, and what they are now; those of missions are declared with these."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ _NOW = {  # by what is said
         "URL_REMOVE_DOT_SEGMENTS URL_DROP_FRAGMENT URL_MERGE_SLASHES URL_SORT_PARAMETERS URL_DROP_EMPTY_QUERY "
         "URL_DROP_EMPTY_PARAMETERS URL_DROP_VALUELESS_PARAMETERS URL_LOWER_CASE URL_DROP_FINAL_SLASH"
     ),
-    "NEWS_ALARM_HOURS and NEWS_ALARM_SILENT_DAYS say when alarms are raised": (
-        "NEWS_ALARM_MINUTES NEWS_ALARM_DEAD_FEED_HOURS NEWS_ALARM_UNREACHABLE_HOURS NEWS_ALARM_DISCOVERY_DAYS"
-    ),
-    "write NEWS_RULES=learnt, manual or none": "NEWS_RULES_ENABLED NEWS_LEARN_RULES NEWS_PRIOR_ENABLED",
     "ROBOTS_REST_SECONDS is the first of six rests; 0: none": (
         "ROBOTS_MAX_REST_SECONDS ROBOTS_REST_TIMES ROBOTS_LAST_WAIT_SECONDS"
     ),
@@ -22,16 +18,7 @@ _NOW = {  # by what is said
     ),
     "leave it out: 100 sitemaps and 1,000,000 URLs of a site are read": "SITEMAPS_MAX_FILES SITEMAPS_MAX_URLS",
     "FRONTIER_CACHE_URLS alone decides how much memory a crawl takes": "FRONTIER_HEAD_URLS REWARD_CACHE_KEYS",
-    "write it in the file of the topic": "TOPIC_LANGUAGE TOPIC_STRATEGY",
-    "leave it out: a topic crawl writes both files": "TOPIC_RESULTS",
-    "leave it out: 3 % of a site's downloads go to archives": "ARCHIVE_SHARE",
-    "leave it out: keys of documents are in the store": "DOCUMENT_KEYS_URL",
-    "leave it out: the extraction of a page may take 30 seconds": "EXTRACTION_TIMEOUT_SECONDS",
-    "leave it out: an article should be stored 12 hours after its publication": "FEED_DEADLINE_SECONDS",
-    "leave it out: news reads feeds of any type": "FEED_TYPES",
     "write METRICS_PORT=address:port": "METRICS_ADDRESS",
-    "leave it out: 20 pages of a site are polled besides its feeds": "NEWS_HUBS",
-    "leave it out: NEWS_ITERATION_PAGES alone ends an iteration": "NEWS_ITERATION_MINUTES",
     "leave it out: the live table is updated twice a second": "PROGRESS_INTERVAL_SECONDS",
     "write RULE_WAIT_SECONDS=0 for a crawl that never waits for a better site": "RULE_INDEX_SHARE",
     "leave it out: equal commands make equal choices": "RULE_SEED",

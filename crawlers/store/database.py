@@ -7,13 +7,12 @@ go on writing to a file that was deleted: `StoreCheck` finds that the store is n
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, event, inspect, make_url, select, text
+from sqlalchemy import Table, create_engine, event, inspect, make_url, select, text
 from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
@@ -26,15 +25,17 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import (
     TimeoutError as PoolTimeout,
 )
+from sqlalchemy.sql import visitors
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable, StoreVersionError
-from crawlers.store.schema import OURS
+from crawlers.mission import first_crawl
+from crawlers.store.schema import PROGRAM_TABLES
 from crawlers.store.schema.tables import SCHEMA_VERSION, metadata, schema_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
-    from sqlalchemy import URL, Connection, Engine, Executable, Row, Table
+    from sqlalchemy import URL, ClauseElement, Connection, Engine, Executable, Row
     from sqlalchemy.pool import ConnectionPoolEntry
 
 CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
@@ -63,7 +64,6 @@ class Database:
         self.url = _parsed(url)
         if self.is_sqlite:
             _check_file(self.url, create)
-        self._not_crawled: set[str] = set()  # tables of missions of users that the store lacked when it was opened
         self._may_create = create  # the file, with the first connection only: a later one would replace a lost file
         self.engine = (
             _sqlite_engine(self.url, lambda: self._may_create)
@@ -92,8 +92,8 @@ class Database:
             missing = self._missing_tables(connection)
         if len(missing) == len(metadata.tables) and not create:
             raise StoreVersionError(f"DATABASE_URL={self.name} has no crawl; run a crawl on it first")
-        if not create:
-            self._not_crawled = {one.name for one in missing}
+        if missing and not create:
+            self._refuse_queries_of({one.name for one in missing})
         if not missing or not create:
             return
         with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
@@ -110,7 +110,19 @@ class Database:
                 f"DATABASE_URL={self.name} was written by another version of this program ({schema}; this one needs "
                 f"schema {SCHEMA_VERSION}); go on with that version, or name another database for a new crawl"
             )
-        return [one for name, one in metadata.tables.items() if not found or name not in found | OURS]
+        return [one for name, one in metadata.tables.items() if not found or name not in found | PROGRAM_TABLES]
+
+    def _refuse_queries_of(self, missing: Container[str]) -> None:
+        """Let queries of the tables *missing* raise a `StoreError` until a crawl of their mission adds them."""
+
+        @event.listens_for(self.engine, "before_execute")
+        def _check(connection: Connection, statement: ClauseElement, *_: Any) -> None:
+            for one in visitors.iterate(statement):
+                if isinstance(one, Table) and one.name in missing and not inspect(connection).has_table(one.name):
+                    raise StoreError(
+                        f"{self.name} has no table {one.name}, so no crawl of its mission is in this store; run one, "
+                        "then run the same command again"
+                    )
 
     @property
     def is_sqlite(self) -> bool:
@@ -198,11 +210,6 @@ class Database:
             is_missing = _sqlstate(error) in (_NO_TABLE, _NO_COLUMN)
             if not (may_pass or is_missing or type(error) in (OperationalError, DatabaseError, InterfaceError)):
                 raise
-            for name in self._not_crawled.intersection(re.findall(r"\w+", _cause(error))):
-                raise StoreError(
-                    f"{self.name} has no table {name}, so no crawl of its mission is in this store; run one, then run "
-                    "the same command again"
-                ) from error
             raise (StoreUnavailable if may_pass else StoreError)(
                 f"{self.name} failed: {_cause(error)}; {_remedy(error)}, then run the same command again"
             ) from error
@@ -267,8 +274,7 @@ def _check_file(url: URL, create: bool) -> None:
         return
     if not create:
         raise ConfigError(
-            f"DATABASE_URL: {path.absolute()} does not exist; crawl first (scrapy crawl sitegraph -a "
-            "hosts=example.org), or name the right file"
+            f"DATABASE_URL: {path.absolute()} does not exist; crawl first ({first_crawl()}), or name the right file"
         )
     if not path.parent.is_dir():
         raise ConfigError(f"DATABASE_URL: the folder {path.parent} does not exist; create it first")

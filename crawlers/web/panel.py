@@ -32,7 +32,7 @@ from starlette.routing import Route
 from crawlers.errors import CrawlersError, StoreError
 from crawlers.files.csv_tables import clean, utc
 from crawlers.inputs.program import suggested
-from crawlers.mission import mission_named
+from crawlers.mission import first_crawl, mission_named
 from crawlers.reports.catalogue.registry import reports_about
 from crawlers.reports.catalogue.report import NUMERIC, Kind
 from crawlers.reports.crawl_manifest import crawl_rules
@@ -391,6 +391,6 @@ def _environment(language: str) -> jinja2.Environment:
     environment.filters.update(reason=reason)
     environment.filters.update(number=number, size=size, moment=moment, second=second, cell=cell, sentence=sentence)
     environment.filters.update(utc=utc, translated=say)  # for variables: what _() returns is not escaped
-    environment.globals.update(Kind=Kind, NUMERIC=NUMERIC, suggested=suggested)
+    environment.globals.update(Kind=Kind, NUMERIC=NUMERIC, suggested=suggested, first_crawl=first_crawl)
     environment.globals.update(mission_named=mission_named, reports_about=reports_about)
     return environment

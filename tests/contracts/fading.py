@@ -1,11 +1,16 @@
-"""Scores that fall with time, each at its own rate, and rise by links: the hardest case for the queues."""
+"""Scores of orders that no mission has: the hardest case for the queues, and the simplest."""
+
+import numpy as np
 
 from crawlers.items import GONE
 from crawlers.ranking.page_scores import PageScores
 
 
 class Fading(PageScores):
-    """Scores in dicts. The record of a page is its score at tick 0, and its loss per tick."""
+    """Scores that fall with time, each at its own rate, and rise by links.
+
+    The record of a page is its score at tick 0, and its loss per tick.
+    """
 
     table = "importance"
     columns = ("cash", "history", "visited", "alias")
@@ -70,3 +75,24 @@ class Fading(PageScores):
 
     def recall_totals(self, totals):
         self.ticks = int(totals[0])
+
+
+class Near(Fading):
+    """Scores that fall never: that of a page on level n is 1/(n + 1), or the value of the best link."""
+
+    def add_waiting(self, page, level):
+        if self.queue(page) == GONE:
+            self.pages[page] = 0, 1 / (level + 1), 0.0
+
+    def fetched(self, page, links, elsewhere=0):
+        self.remove_page(page)
+        risen = [target for target in links if self.queue(target) != GONE]
+        for target in risen:
+            self.pages[target] = 0, max(self.pages[target][1], links[target]), 0.0
+        return risen
+
+    def scores(self, pages):
+        return np.array([self.score(page) for page in pages.tolist()])
+
+    def offset(self, queue):
+        return 0.0

@@ -5,20 +5,17 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.bandits.index_rule import Best
 from crawlers.bandits.turns import RoundRobin
 from crawlers.frontier.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, LinkFacts
 from crawlers.items import LinkPlace, State
-from crawlers.missions.topic.topic_orders import by_relevance
-from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.link_values import LinkValues, features_of
 from crawlers.ranking.page_orders import PageOrder
 from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.pulls import pulls_of
 from crawlers.urls.resolution import site_of
 from tests.contracts.random_crawl import RandomCrawl
-from tests.contracts.site import NOW, target_on
+from tests.contracts.site import NOW, Site, target_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +33,46 @@ class Way(NamedTuple):
 
 
 HARVEST = Way(lambda: PageOrder(link_values=LinkValues()), RoundRobin, (0.0, 2.0, 600.0), links_sites=False)
-TOPIC = Way(lambda: by_relevance(STRATEGIES["learnt"]), Best, (0.0, 0.1, 0.9), links_sites=True)
+
+
+def place(path):
+    """A place of the links to a folder."""
+    return LinkPlace(f"ul/li.{path.split('/')[1]}", "div/ul/li", f"to {path}")
+
+
+class LearntSite(Site):
+    """A site whose links to one folder stand at one place; *worth* is the relevance of a text that contains a word."""
+
+    def __init__(self, engine, way=HARVEST, frontier=None, worth=(), **limits):
+        super().__init__(engine, frontier or engine.frontier(way.order(), way.rule(), records_pulls=True), **limits)
+        self.worth = dict(worth)
+
+    def read(self, lease, *links, reward=0.0):
+        found = {link: self.target(link) for link in links}
+        worth = {
+            target.key: max((value for word, value in self.worth.items() if word in link), default=0.0)
+            for link, target in found.items()
+        }
+        places = {target.key: place(link) for link, target in found.items()}
+        self.end(lease, State.DONE, *links, reward=reward, known=LinkFacts(places, worth))
+
+    def begin(self, *links):
+        self.add("/")
+        self.read(self.one(), *links)
+
+    def crawl(self, rewards):
+        """Read all waiting pages one by one; return their paths in this order. *rewards* are by folder."""
+        paths = []
+        while leases := self.lease(n=1):
+            paths += self.paths(leases)
+            self.read(leases[0], reward=rewards[paths[-1].split("/")[1]])
+        return paths
+
+    @property
+    def queue(self):
+        queue = self.frontier.site(self.id).queues[0]
+        assert isinstance(queue, ValueQueue)
+        return queue
 
 
 class Crawl(RandomCrawl):

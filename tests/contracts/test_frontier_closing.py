@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import FrontierError
-from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import Page, State
-from crawlers.missions.news.plan.news_scores import FIT, FRESH, QueueSlot
+from crawlers.frontier.values import Candidate
+from crawlers.items import State
 from crawlers.store.schema.tables import SiteRelease
 from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.pulls import Pull
@@ -20,7 +19,6 @@ from tests.contracts.random_crawl import WebCrawl
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import Kind, PageSpec, Way, budget, target, webs
 from tests.support.frontier_state import counts_of
-from tests.support.orders import order
 
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "60"))
 
@@ -50,20 +48,6 @@ def test_site_with_open_leases_is_not_closed_and_none_is_opened_twice(begun):
         begun.frontier.open_site(SiteRow(begun.id, begun.root, 1, None, 0.0), NOW)
     begun.end(lease)
     close(begun)
-
-
-def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine):
-    site = Site(engine, engine.frontier(order("fit"), RULES["best"](RuleOptions())))
-    site.add("/")
-    lease = site.one()
-    targets = [site.target(path) for path in ("/late/", "/fresh/")]
-    page = Page(lease.id, lease.url, 0, State.DONE, 200, links=[(one, 1) for one in targets])
-    slots = {targets[0].key: QueueSlot(FIT, 1.0), targets[1].key: QueueSlot(FRESH, NOW)}
-    site.frontier.acknowledge(lease, Decision(page, slots), NOW)
-    close(site)
-    assert not site.frontier.schedule.is_waiting
-    site.frontier.open_site(SiteRow(site.id, site.root, 9, None, 0.0), NOW)
-    assert [one.url.removeprefix(site.root) for one in site.frontier.lease(NOW, 9)] == ["/fresh/", "/late/"]
 
 
 def test_closed_site_is_forgotten(begun):

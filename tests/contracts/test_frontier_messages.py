@@ -6,8 +6,9 @@ from contextlib import ExitStack, closing
 import pytest
 
 from crawlers.items import State
-from crawlers.missions.topic.vectors import STRATEGIES, Weights
 from crawlers.ranking.opic import OPICTotals
+from tests.support.of_missions import for_core
+from tests.support.orders import installed
 from tests.support.orders import order as order_of
 from tests.support.workers_of_web import RandomWeb, Workers
 
@@ -22,8 +23,7 @@ def make(database_url):
 
 
 def order(name):
-    weights = STRATEGIES["learnt"] if name == "learnt topic" else Weights(0.5, 0.3, 0.2)
-    return lambda: order_of(name.removeprefix("learnt "), weights)
+    return lambda: order_of(name)
 
 
 def truth(web):
@@ -59,12 +59,15 @@ def disturb(crawl, rng):
     return False
 
 
-@pytest.mark.parametrize("name", ["bfs", "topic", "learnt topic"])
+LEARNING = [way.order for module in for_core() for way in module.LEARNING.values()]
+
+
+@pytest.mark.parametrize("order", [*map(order, installed("bfs", "topic")), *LEARNING])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(make, name, seed):
+def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(make, order, seed):
     rng = random.Random(seed)
     web = RandomWeb(rng, SITES, PAGES)
-    crawl = make(web, order(name), SITES)
+    crawl = make(web, order, SITES)
     for _ in range(3):
         crawl.join()
     kills = sum(disturb(crawl, rng) for _ in range(120))

@@ -11,7 +11,7 @@ from crawlers.ranking.page_orders import PageOrder
 from crawlers.store.sites import site_opening
 from tests.contracts.fading import Fading
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
-from tests.support.orders import ORDER_NAMES
+from tests.support.orders import ORDER_NAMES, installed
 from tests.support.orders import order as order_of
 from tests.support.stored_rows import committed
 
@@ -53,7 +53,7 @@ def test_scores_that_fall_with_time_are_read_again(engine, heads):
 
 
 # Not aopic-random: its random numbers depend on page ids, and a killed process loses its reserved ids.
-@pytest.mark.parametrize("name", ["aopic", "aopic-cyclic", "opic", "topic"])
+@pytest.mark.parametrize("name", installed("aopic", "aopic-cyclic", "opic", "topic"))
 def test_crawl_killed_after_commits_requests_the_same_pages_as_an_undisturbed_one(engine, name):
     whole = ScoredCrawl(engine, Way(order(name, 2.0), 5, 2.0, delays_s=(0.0,)))
     whole.run(120)

@@ -11,10 +11,12 @@ from crawlers.bandits.index_rule import BatchGreedy, Best
 from crawlers.bandits.site_rules import RULES, RuleOptions
 from crawlers.frontier.values import Lease
 from crawlers.items import State
-from crawlers.missions.topic.vectors import Weights
+from crawlers.ranking.page_orders import PageOrder
 from crawlers.store.writing.pulls import Pull
+from tests.contracts.fading import Near
 from tests.contracts.random_crawl import RandomCrawl
 from tests.contracts.site import NOW, Site, target_on
+from tests.support.orders import installed
 from tests.support.orders import order as order_of
 
 PATIENT = Patience(0.9, 60.0)
@@ -39,12 +41,9 @@ def leased(site, now):
     return [lease.site_id for lease in site.frontier.lease(now, 1)]
 
 
-NEAR = Weights(0.0, 1.0, 0.0)  # the score of a page on level n is 1/(n + 1)
-
-
 def compared(engine, page_budget=20):
     """Return two sites of a crawl that compares pages: the pages of the first are nearer, and it has a delay."""
-    frontier = engine.frontier(order_of("topic", NEAR), Best(), page_budget=page_budget, patience=PATIENT)
+    frontier = engine.frontier(PageOrder(Near()), Best(), page_budget=page_budget, patience=PATIENT)
     good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
     good.add("/", *PATHS, level=1)
     poor.add("/", *PATHS, level=4)
@@ -244,7 +243,7 @@ class Simulation(RandomCrawl):
 @given(
     seed=st.integers(0, 1_000_000),
     rule=st.sampled_from(["auto", "gittins", "ucb1", "trivial", "best"]),
-    order=st.sampled_from(["bfs", "aopic", "topic"]),
+    order=st.sampled_from(installed("bfs", "aopic", "topic")),
 )
 def test_every_crawl_ends_with_its_budget_spent_or_nothing_waiting(engine, seed, rule, order):
     Simulation(engine.begin_crawl(), seed, rule, order).run()

@@ -83,8 +83,10 @@ def test_method_that_raises_is_named_in_one_sentence_and_ends_the_crawl(tmp_path
         outcome = project.run("crawl", "own", web["site"].origin)
     assert (outcome.status, len(outcome.errors), project.states) == (1, 1, [state])
     assert f"the mission failed in {words}" in outcome.errors[0]
-    assert outcome.errors[0].endswith("; correct it")
+    assert outcome.errors[0].endswith("; correct it, or report it if it is not yours")
     assert outcome.log.count("Traceback") == 1
+    if state == "interrupted":
+        assert project.outcomes == [(state, "mission_failed")]
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,11 @@ def _change(url: str, opts: argparse.Namespace) -> SeedChange:
     return {**seed_change(url, {name: text for name, text in options.items() if text is not None}), "enabled": True}
 
 
-def _show_saved(saved: Sequence[tuple[Seed, bool]]) -> None:
-    for seed, is_new in saved:
-        print(f"{seed.number} {seed.start_url} {'added' if is_new else 'changed'}")
+def _show_saved(saved: Sequence[tuple[Seed, Seed | None]]) -> None:
+    for seed, before in saved:
+        print(f"{seed.number} {seed.start_url} {change_of(before, seed)}")
+
+
+def change_of(before: object, after: object) -> str:
+    """Return what became of a seed or source: added if there was none *before*, changed, or unchanged."""
+    return "added" if before is None else "changed" if before != after else "unchanged"

@@ -19,6 +19,19 @@ MISSION = Mission(
         "fit": OwnOrder(ARTICLES, "plan.news_scores:fit"),
         "fit*opic": OwnOrder(ARTICLES, "plan.news_scores:fit_opic"),
     },
+    removed={
+        "NEWS_ALARM_HOURS and NEWS_ALARM_SILENT_DAYS say when alarms are raised": (
+            "NEWS_ALARM_MINUTES NEWS_ALARM_DEAD_FEED_HOURS NEWS_ALARM_UNREACHABLE_HOURS NEWS_ALARM_DISCOVERY_DAYS"
+        ),
+        "write NEWS_RULES=learnt, manual or none": "NEWS_RULES_ENABLED NEWS_LEARN_RULES NEWS_PRIOR_ENABLED",
+        "leave it out: 3 % of a site's downloads go to archives": "ARCHIVE_SHARE",
+        "leave it out: keys of documents are in the store": "DOCUMENT_KEYS_URL",
+        "leave it out: the extraction of a page may take 30 seconds": "EXTRACTION_TIMEOUT_SECONDS",
+        "leave it out: an article should be stored 12 hours after its publication": "FEED_DEADLINE_SECONDS",
+        "leave it out: news reads feeds of any type": "FEED_TYPES",
+        "leave it out: 20 pages of a site are polled besides its feeds": "NEWS_HUBS",
+        "leave it out: NEWS_ITERATION_PAGES alone ends an iteration": "NEWS_ITERATION_MINUTES",
+    },
     counters=(
         (
             "crawlers_documents_total",

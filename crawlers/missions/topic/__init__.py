@@ -16,6 +16,10 @@ MISSION = Mission(
     gives=frozenset({TOPIC}),
     orders={"topic": OwnOrder(TOPIC, "topic_orders:topic")},
     instead={"learnt": "write strategy: learnt in its file"},
+    removed={
+        "write it in the file of the topic": "TOPIC_LANGUAGE TOPIC_STRATEGY",
+        "leave it out: a topic crawl writes both files": "TOPIC_RESULTS",
+    },
     fixed={"TOPIC": "topic_file:topic_change"},
     parts={
         "tables": "topic_tables",

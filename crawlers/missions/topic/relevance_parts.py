@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import select
 
+from crawlers.items import GONE
 from crawlers.missions.topic.topic_file import weights_of
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.topic_tables import relevance, topic_page
@@ -42,6 +43,10 @@ def _relevance(connection: Connection, crawl_id: int, row: Any, is_over: Callabl
     scores.apply_totals([json.loads(part) for part in connection.execute(totals).scalars()], 0.0)  # of every worker
     scores.recall(row.page_id, row.queue, (row.anchor, row.level, row.rank))
     anchor, distance, rank = scores.parts(row.page_id)
+    if row.queue == GONE and weights.gamma:  # as when it was read, and in the report `topic-pages`: TR was compared
+        then = (row.score - weights.alpha * anchor - weights.beta * distance) / weights.gamma  # with a smaller one
+        scores.recall_totals([scores.totals()[0] * rank / then])
+        rank = then
     lines = [
         said(
             "score %(score)s = %(alpha)s x %(anchor)s (text of links) + %(beta)s x %(near)s (1 over its distance "

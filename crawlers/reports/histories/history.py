@@ -73,7 +73,7 @@ class Topic(Enum):
     CONTENT = "Content"
     LINKS = "Links to it"
     SCORE = "Score"
-    NEWS = "News"
+    MISSION = ""  # what only this mission knows: its name is the heading
     KEPT = "Kept in"
     FOUND = "Found"
     NORMAL_FORM = "Normal form"

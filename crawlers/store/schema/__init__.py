@@ -10,9 +10,9 @@ from crawlers.mission import installed, parts_of_all
 from crawlers.store.schema import message_tables
 from crawlers.store.schema.tables import metadata
 
-__all__ = ["OURS", "message_tables", "metadata"]
+__all__ = ["PROGRAM_TABLES", "message_tables", "metadata"]
 
 for _mission in installed():
     _mission.all_parts("tables")
-OURS = frozenset(metadata.tables)  # of the program; those of missions of users are added when they crawl
+PROGRAM_TABLES = frozenset(metadata.tables)  # by name; those of missions of users are added when they crawl
 parts_of_all("tables")

@@ -75,16 +75,17 @@ def seed_numbered(database: Database, number: int) -> Seed | None:
     return Seed(*rows[0]) if rows else None
 
 
-def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[Seed, bool]]:
-    """Create or update the seeds of the sites in *changes*; return each seed and whether it is new.
+def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[Seed, Seed | None]]:
+    """Create or update the seeds of the sites in *changes*; return each seed as it is, and as it was: None if new.
 
     Raises `ConfigError`, and saves none, if another seed has the same number or short name.
     """
     with database.write() as connection:
-        before = write_seeds(connection, changes)
+        before = {one.site: one for one in _all(connection)}
+        write_seeds(connection, changes)
         seeds = {one.site: one for one in _all(connection)}
         _check_short_names(seeds.values())
-    return [(seeds[change["site"]], change["site"] not in before) for change in changes]
+    return [(seeds[change["site"]], before.get(change["site"])) for change in changes]
 
 
 def remove_seeds(database: Database, numbers: Collection[int]) -> None:
@@ -123,8 +124,8 @@ def _all(connection: Connection) -> list[Seed]:
     return [Seed(*row) for row in connection.execute(select(*SEED_COLUMNS).order_by(seed.c.id))]
 
 
-def write_seeds(connection: Connection, changes: Iterable[SeedChange]) -> dict[str, int]:
-    """Store *changes*, with one statement for all that give the same values; return the numbers of seeds before."""
+def write_seeds(connection: Connection, changes: Iterable[SeedChange]) -> None:
+    """Store *changes*, with one statement for all that give the same values."""
     known = {one.site: one.number for one in _all(connection)}
     numbers, owners = dict(known), {number: name for name, number in known.items()}
     # The number of a removed seed is not reused while the store has a crawl of it.
@@ -154,7 +155,6 @@ def write_seeds(connection: Connection, changes: Iterable[SeedChange]) -> dict[s
         connection.execute(update(seed).where(seed.c.id == bindparam("_id")), rows)
     if connection.dialect.name == "postgresql":  # whose sequence does not know these numbers
         connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
-    return known
 
 
 def _check_short_names(seeds: Iterable[Seed]) -> None:

@@ -72,8 +72,9 @@ def import_sites(request: Request, form: FormData) -> Response:
     except ConfigError as error:
         return sites(request, 422, errors={"text": str(error)}, text=text)
     panel_of(request).results.forget(LIST)
-    added = sum(is_new for _, is_new in saved)
-    return RedirectResponse(f"/sites?{urlencode({'added': added, 'changed': len(saved) - added})}", 303)
+    added = sum(before is None for _, before in saved)
+    changed = sum(before not in (None, seed) for seed, before in saved)
+    return RedirectResponse(f"/sites?{urlencode({'added': added, 'changed': changed})}", 303)
 
 
 def export_sites(request: Request) -> Response:

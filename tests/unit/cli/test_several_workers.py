@@ -31,15 +31,15 @@ from crawlers.cli.several_workers import (
 )
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import CRAWL
-from crawlers.spiders.sitegraph import SiteGraphSpider
 from crawlers.workers.worker_table import ProcessRow
+from tests.support.plain_mission import PlainSpider
 from tests.support.processes import PATIENCE_S
 
 CRAWL_ID = 7
 OPTIONS = Namespace(profile=None, spargs={"hosts": "hosts.txt"})
 
 
-def refused(options=OPTIONS, spider=SiteGraphSpider, **settings):
+def refused(options=OPTIONS, spider=PlainSpider, **settings):
     """Return the sentence about a crawl that can't have several workers."""
     with pytest.raises(ConfigError) as caught:
         check_workers(Settings({"WORKERS": 2, **settings}), spider, options)
@@ -56,7 +56,7 @@ def test_spider_of_the_user_runs_in_one_process():
 
 def test_standard_output_can_not_be_shared():
     assert "write items to a file: -o pages.csv" in refused(FEEDS={"stdout:": {"format": "csv"}})
-    check_workers(Settings({"WORKERS": 2, "FEEDS": {"pages.csv": {"format": "csv"}}}), SiteGraphSpider, OPTIONS)
+    check_workers(Settings({"WORKERS": 2, "FEEDS": {"pages.csv": {"format": "csv"}}}), PlainSpider, OPTIONS)
 
 
 @pytest.mark.parametrize("value", ["/dev/stdin", "/dev/fd/63", "/proc/self/fd/0"])

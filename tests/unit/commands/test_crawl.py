@@ -1,5 +1,7 @@
 """`scrapy crawl`: its exit statuses, and crawls without the rows of duplicates."""
 
+import json
+
 import pytest
 
 from tests.support.command_web import first
@@ -67,3 +69,29 @@ def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
         assert {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()} == graphs[True]
         url_history = project.run("explain", origin + "/copy1.html").output
         assert "represents 1 further URL with the same content, whose rows were deleted" in url_history
+
+
+@pytest.mark.parametrize(
+    ("setting", "path", "what"),
+    [
+        ("ITEM_PIPELINES", "mine.Fails", "KeyError 'key'"),
+        ("ITEM_PIPELINES", "mine.Absent", "NameError Module 'mine' doesn't define any object named 'Absent'"),
+        ("DOWNLOADER_MIDDLEWARES", "mine.Fails", "KeyError 'key'"),
+        ("EXTENSIONS", "nosuch.Extension", "ModuleNotFoundError No module named 'nosuch'"),
+        ("ADDONS", "mine.Fails", "KeyError 'key'"),
+    ],
+)
+def test_component_of_a_user_that_fails_as_it_is_loaded_is_named_with_its_setting(project, setting, path, what):
+    (project.folder / "mine.py").write_text("class Fails:\n    def __init__(self): {}['key']\n", "utf-8")
+    ended = project.crawl("http://127.0.0.1:9", **{setting: json.dumps({path: 5})})
+    assert (ended.status, ended.errors) == (2, [f"Error: {setting} names {path}, which fails: {what}; correct it"])
+    assert "Traceback" not in ended.log
+
+
+def test_advice_after_a_users_pipeline_failed_is_to_correct_it(project):
+    (project.folder / "mine.py").write_text("class Fails:\n    def process_item(self, item): {}['key']\n", "utf-8")
+    with Web(site=pages({"/": "<p>x"})) as web:
+        ended = project.crawl(web["site"].origin, ITEM_PIPELINES=json.dumps({"mine.Fails": 5}))
+    assert ended.status == 3
+    assert "a pipeline failed" in ended.errors[-1]
+    assert ended.errors[-1].endswith("; correct the pipeline or spider, then run the same command again")

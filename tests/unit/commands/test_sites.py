@@ -28,6 +28,7 @@ def test_site_is_added_with_names_and_limits_and_updated_with_new_ones(project):
     assert (outcome.status, outcome.output) == (0, "1 http://zin.example/ru/ added\n"), outcome.log
     outcome = project.run("sites", "add", "zin.example/ru/", "--max-level", "3", "--short", "")
     assert outcome.output == "1 http://zin.example/ru/ changed\n"
+    assert project.run("sites", "add", "zin.example/ru/").output == "1 http://zin.example/ru/ unchanged\n"
     assert seeds(project) == [(1, "http://zin.example/ru/", None, 1, 2, 3, 0.5)]
     assert project.query("SELECT name FROM seed") == [("Zoological Institute",)]
 

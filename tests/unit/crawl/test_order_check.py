@@ -10,17 +10,13 @@ from crawlers.bandits.turns import RoundRobin
 from crawlers.crawl.spec import CrawlSpec, check_order
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.missions.news import ARTICLES as NEWS_ARTICLES
-from crawlers.missions.topic import TOPIC as A_TOPIC
-from crawlers.missions.topic.vectors import STRATEGIES
+from crawlers.mission import missions
 from crawlers.ranking.page_orders import REWARDS as NEW_LINKS
-from crawlers.spiders.news import NewsSpider
 from crawlers.urls.scope import Scope
 from tests.support.frontier_state import pending_of
-from tests.support.opened_crawl import SITE, project_settings
-from tests.support.orders import ORDER_NAMES
+from tests.support.opened_crawl import SITE
+from tests.support.orders import GIVEN, ORDER_NAMES
 
-WEIGHTS = STRATEGIES["anchor"]
 SCOPE = Scope("sites", [SITE])
 # By mission: the fields of its specification, and the orders that it can't meet, each with what is missing.
 ARTICLES, REWARDS = "whether they look like articles", "rewards of pages"
@@ -28,11 +24,11 @@ MISSIONS = {
     "sitegraph": ({}, {"learnt": REWARDS, "topic": "a topic"}),
     "extlinks": ({"gives": {NEW_LINKS: True}}, {"topic": "a topic"}),
     "broad": ({"scope": SCOPE, "revisits": True}, {"learnt": REWARDS, "topic": "a topic"}),
-    "topic": ({"scope": SCOPE, "gives": {A_TOPIC: WEIGHTS}}, {"learnt": REWARDS}),
+    "topic": ({"scope": SCOPE, "gives": {"a topic": GIVEN.get("a topic")}}, {"learnt": REWARDS}),
 }
 for _, missing in MISSIONS.values():
     missing |= {"fit": ARTICLES, "fit*opic": ARTICLES}
-MATRIX = [(mission, order) for mission in MISSIONS for order in ORDER_NAMES]
+MATRIX = [(mission, order) for mission in MISSIONS if mission in missions() for order in ORDER_NAMES]
 # A web in which a depth-first order finds pages by long paths: /1 leads to /2, …, and / to all of them.
 PATHS = [f"/{number}" for number in range(1, 8)]
 LINKS = {"/": [*PATHS[:3], "/6"], **{path: [after, "/", "/3"] for path, after in pairwise(PATHS)}}
@@ -83,26 +79,8 @@ def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(opened
     assert crawl.levels() == LEVELS
 
 
-@pytest.mark.parametrize("order", ORDER_NAMES)
-def test_news_names_what_an_order_lacks(order):
-    settings = project_settings(ORDER=order, DATABASE_URL="sqlite:///none.sqlite")
-    message = "no sources are given" if order.startswith("fit") else f"ORDER={order} has no queues for articles"
-    with pytest.raises(ConfigError, match=message.replace("*", r"\*")):
-        NewsSpider(settings=settings).crawl_spec(settings)
-
-
 def test_values_that_change_with_every_page_are_not_compared_by_best():
     harvest = CrawlSpec("extlinks", gives={NEW_LINKS: True})
     check_order("learnt", harvest, RoundRobin())
     with pytest.raises(ConfigError, match="use RULE=auto"):
         check_order("learnt", harvest, Best())
-
-
-@pytest.mark.parametrize("order", ["fit", "fit*opic"])
-def test_articles_are_ranked_by_missions_with_queue_slots(order):
-    check_order(order, CrawlSpec("news", gives={NEWS_ARTICLES: True}), Best())
-
-
-def test_mission_that_has_another_way_names_it():
-    with pytest.raises(ConfigError, match="which topic does not have; write strategy: learnt in its file"):
-        check_order("learnt", CrawlSpec("topic", gives={A_TOPIC: WEIGHTS}), RoundRobin())

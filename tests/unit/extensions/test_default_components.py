@@ -10,9 +10,8 @@ from crawlers.extensions.metrics_server import MetricsServer
 from crawlers.extensions.warc import Warc
 from crawlers.pipelines.store import StorePipeline
 from crawlers.spiders.base import SiteSpider
-from crawlers.spiders.sitegraph import SiteGraphSpider
-from crawlers.spiders.topic import TopicSpider
 from tests.support.opened_crawl import project_settings
+from tests.support.plain_mission import PlainSpider
 
 ITEMS = "tests.support.sites.plain.ItemsPipeline"
 STORE = "crawlers.pipelines.store.StorePipeline"
@@ -77,28 +76,26 @@ def test_part_that_is_named_is_left_as_it_is_named(path):
     ],
 )
 def test_part_is_left_out_unless_its_setting_is_on(kind, path, settings):
-    assert path in components(kind, SiteGraphSpider, **settings)
-    assert path not in components(kind, SiteGraphSpider, **dict.fromkeys(settings, ""))
+    assert path in components(kind, PlainSpider, **settings)
+    assert path not in components(kind, PlainSpider, **dict.fromkeys(settings, ""))
 
 
 def test_parts_of_plain_spiders_are_left_out_of_missions_that_do_not_name_them():
     retry, referer = "scrapy.downloadermiddlewares.retry.RetryMiddleware", "scrapy.spidermiddlewares.referer"
     assert retry in components("DOWNLOADER_MIDDLEWARES")
-    assert retry not in components("DOWNLOADER_MIDDLEWARES", SiteGraphSpider)
-    assert components("SPIDER_MIDDLEWARES", SiteGraphSpider) == []
+    assert retry not in components("DOWNLOADER_MIDDLEWARES", PlainSpider)
+    assert components("SPIDER_MIDDLEWARES", PlainSpider) == []
     assert f"{referer}.RefererMiddleware" in components("SPIDER_MIDDLEWARES")
 
 
 def test_parts_of_a_mission_are_its_own():
-    path = "crawlers.missions.topic.edge.topic_results.TopicPipeline"
-    assert path in TopicSpider.components["ITEM_PIPELINES"]
-    assert path not in components("ITEM_PIPELINES", SiteGraphSpider)
-    assert path in components("ITEM_PIPELINES", OfTopic)
+    assert ITEMS not in components("ITEM_PIPELINES", PlainSpider)
+    assert components("ITEM_PIPELINES", WithItems) == [STORE, ITEMS, *BEHIND]
 
 
-class OfTopic(SiteSpider):
-    name = "of_topic"
-    components = TopicSpider.components
+class WithItems(SiteSpider):
+    name = "with_items"
+    components = {"ITEM_PIPELINES": {ITEMS: 950}}  # noqa: RUF012 - as declared
 
 
 @pytest.mark.parametrize("extension", [MetricsServer, Warc])

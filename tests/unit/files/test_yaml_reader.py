@@ -2,13 +2,8 @@
 
 import pytest
 import yaml
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from crawlers.errors import ConfigError
 from crawlers.files.yaml_reader import Problem, Unreadable, items_of, read_entries, read_fields
-from crawlers.missions.news.feeds.sources_file import parse_sources
-from crawlers.missions.topic.topic_file import parse_topic
 
 NAMES = ("roots", "budget")
 
@@ -109,44 +104,3 @@ def test_faulty_entry_does_not_affect_the_others(entry, line, message, indent):
     assert (first, last[1]) == ((2, "before"), "after")
     assert wrong[0] == line
     assert message in wrong[1]
-
-
-WORDS = "sources: all: roots: site: a.example a é 😀 { } [ ] : , ' \" &a *a # ? | >- %YAML <<: \\UFFFFFFFF \\ud800"
-BREAKS = ("\n", "\n- ", "\n  ", "\n---\n", "\n...\n", " ", "\t", "\r", "\u2028", "\x85", "\ufeff", "\x80", "\0")
-PIECES = st.sampled_from([*WORDS.split(), *BREAKS])
-ANY_TEXT = st.lists(PIECES, max_size=30).map("".join) | st.text()
-LISTS = ANY_TEXT.map(lambda text: f"sources:\n- site: b.example\n  name: {text}\n- a.example\n")
-
-
-def lines(text):
-    """Return how many lines editors count."""
-    return len(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-
-
-@given(ANY_TEXT | LISTS)
-@example("sources:\n- '\n- b")
-def test_any_text_has_sources_or_problems_with_their_lines(text):
-    try:
-        _, problems = parse_sources(text, "s.yaml")
-    except ConfigError as error:
-        problems = str(error).split("\n")
-        if problems[-1] == "No valid source is left; fix the file.":
-            del problems[-1]
-        elif problems[0].startswith(("s.yaml: expected `sources:`", "s.yaml: no sources found")):
-            return
-    for problem in problems:
-        origin, line, _ = problem.split(":", 2)
-        assert origin == "s.yaml"
-        assert 1 <= int(line) <= lines(text)
-
-
-@given(ANY_TEXT.map(lambda text: f"roots: a.example\nkeywords: {text}") | ANY_TEXT)
-def test_any_text_is_a_topic_or_has_a_problem_with_its_line(text):
-    try:
-        parse_topic(text, "t.yaml")
-    except ConfigError as error:
-        message = str(error)
-        if not message.startswith(("t.yaml: expected fields", "t.yaml: keywords and", "t.yaml: roots is missing")):
-            origin, line, _ = message.split(":", 2)
-            assert origin == "t.yaml"
-            assert 1 <= int(line) <= lines(text)

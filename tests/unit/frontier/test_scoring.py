@@ -7,13 +7,11 @@ from sqlalchemy import update
 
 from crawlers.frontier.scoring import Scoring
 from crawlers.items import GONE, State
-from crawlers.missions.topic.topic_scores import TopicScores
-from crawlers.missions.topic.topic_tables import RelevanceRow
-from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.opic import OPIC
-from crawlers.store.schema.tables import ImportanceRow, OrderTotalsRow, page
+from crawlers.store.schema.tables import SCORE_ROWS, ImportanceRow, OrderTotalsRow, page
 from crawlers.store.writing.change_set import ChangeSet
 from tests.support.frontier_engine import Engine
+from tests.support.orders import installed, order
 from tests.support.stored_rows import execute, new_page
 
 SITE = 1
@@ -69,9 +67,9 @@ def test_only_changed_pages_are_written_and_requeued(store):
     assert written(one, store)[ImportanceRow] == []
 
 
-@pytest.mark.parametrize("scores", [OPIC, lambda: TopicScores(STRATEGIES["mixed"])])
-def test_states_that_changed_without_the_order_are_reported_to_it(database, store, scores):
-    one, _ = scoring(store, scores())
+@pytest.mark.parametrize("name", installed("aopic", "topic"))
+def test_states_that_changed_without_the_order_are_reported_to_it(database, store, name):
+    one, _ = scoring(store, order(name).scores)
     stored(store, 1)
     one.add_waiting(SITE, 1, 0)
     written(one, store)
@@ -79,10 +77,10 @@ def test_states_that_changed_without_the_order_are_reported_to_it(database, stor
     execute(database, update(page).values(state=int(State.REJECTED)))  # the limit of level came down
     stored(store, 2, level=3)  # waits: the limit went up
     store.flush()
-    two, site = scoring(store, scores())
+    two, site = scoring(store, order(name).scores)
     assert two.recalled(SITE)[0] == [0]
     assert (two.scores.queue(1), two.scores.queue(2)) == (GONE, 0)
     rows = written(two, store)
-    table = rows[ImportanceRow] or rows[RelevanceRow]
-    assert [row[:3] for row in table] == [(1, SITE, GONE), (2, SITE, 0)]
+    table = SCORE_ROWS[two.scores.table]
+    assert [row[:3] for row in rows[table]] == [(1, SITE, GONE), (2, SITE, 0)]
     assert site.rose == [(0, 2)]

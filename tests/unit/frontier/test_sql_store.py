@@ -22,15 +22,13 @@ from crawlers.frontier.sql_store import (
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import NONE, QueueEntry, Retry
 from crawlers.items import GONE, OTHER, REVISIT, State
-from crawlers.missions.news.plan.news_scores import FIT
-from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
-from crawlers.store.schema.tables import NewPage, OrderTotalsRow, PullRow, UnchangedPage, WaitingPage
+from crawlers.ranking.page_orders import BREADTH_FIRST
+from crawlers.store.schema.tables import ImportanceRow, NewPage, OrderTotalsRow, PullRow, UnchangedPage, WaitingPage
 from crawlers.store.streaming import AMONG
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.pulls import downloads_of_site
 from crawlers.store.writing.writer import Writer
 from tests.support.frontier_engine import Engine
-from tests.support.orders import order as order_of
 from tests.support.stored_rows import begin, ended_page, new_page, write_rows
 
 pytestmark = pytest.mark.both_stores
@@ -56,6 +54,10 @@ def row(page_id, key, state, priority=0.0, variant=0, reason=None):
     url = f"http://a.test/{page_id}"
     place = (variant, 2, 1, priority, int(state))
     return NewPage(page_id, 1, key, url, *place, reason, f"request {page_id}", 7, 0.0, 0.0)
+
+
+def scored(page_id, site_id, queue, score=0.0):
+    return ImportanceRow(page_id, site_id, queue, score, 0.0, 0.0, 0.0, 0)
 
 
 def test_known_urls_have_all_their_fields(store):
@@ -145,25 +147,14 @@ def test_waiting_urls_are_in_order_behind_a_position(store):
     assert store.waiting(2, (float("-inf"), 0), 9) == []
 
 
-def test_scheduled_revisits_are_in_order_of_their_times(store):
-    times = {1: 30.0, 2: 10.0, 3: 20.0, 4: 10.0, 5: 1.0}
-    for number, due_at in times.items():
-        poll = PollRow(number, 1, "page", due_at, 0.0, 1, 0, 0, None, "", None)
-        score = NewsScoreRow(number, 1, GONE if number == 5 else REVISIT, 0.0, 0.0, 0.0)
-        write(store, row(number, number, State.DONE), poll, score)
-    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due("news_score", [2, 1])[1]]
-    assert found == [(2, 10.0, 10.0), (4, 10.0, 10.0), (3, 20.0, 20.0), (1, 30.0, 30.0)]
-    assert store.due("news_score", [2]) == {}
-
-
 def test_best_urls_of_several_sites_are_those_of_each_queue(store):
     for number in range(1, 31):
         site, queue = 1 + number % 2, (OTHER, REVISIT, GONE)[number % 3]
         page = row(number, number, State.WAITING if queue == OTHER else State.DONE)._replace(site_id=site)
-        write(store, page, NewsScoreRow(number, site, queue, float(number % 4), 0.0, 0.0))
-    found = store.best_of("news_score", [2, 1, 9], 3)
+        write(store, page, scored(number, site, queue, float(number % 4)))
+    found = store.best_of("importance", [2, 1, 9], 3)
     queues = (OTHER, REVISIT)
-    best = partial(store.best, "news_score")
+    best = partial(store.best, "importance")
     assert found == {site: {queue: best(site, queue, NONE, 3) for queue in queues} for site in (1, 2)}
     assert all(len(entries) == 3 for queues in found.values() for entries in queues.values())
     entries = best(1, OTHER, NONE, 99)
@@ -176,9 +167,9 @@ def test_unscored_pages_are_those_whose_state_changed_without_the_order(store):
     states = {State.WAITING: (OTHER, GONE, None), State.REJECTED: (OTHER, REVISIT, GONE), State.DONE: (REVISIT,)}
     pages = enumerate(((state, queue) for state, queues in states.items() for queue in queues), 1)
     for number, (state, queue) in pages:
-        scores = [] if queue is None else [NewsScoreRow(number, 1, queue, 0.0, 0.0, 0.0)]
+        scores = [] if queue is None else [scored(number, 1, queue)]
         write(store, row(number, number, state), *scores)
-    found = [(page.id, bool(page.waits)) for page in store.unscored("news_score")]
+    found = [(page.id, bool(page.waits)) for page in store.unscored("importance")]
     assert found == [(2, True), (3, True), (4, False)]
 
 
@@ -216,8 +207,8 @@ def test_sqlite_uses_the_index_and_sorts_nothing(sqlite, statement, index):
 
 
 def test_sqlite_finds_the_best_pages_by_the_index_alone(sqlite):
-    steps = plan(sqlite, _BEST_OF.format(table="news_score", among=AMONG["sqlite"]))
-    assert any("USING COVERING INDEX news_score_waiting (site_id=? AND queue>?)" in step for step in steps)
+    steps = plan(sqlite, _BEST_OF.format(table="importance", among=AMONG["sqlite"]))
+    assert any("USING COVERING INDEX importance_waiting (site_id=? AND queue>?)" in step for step in steps)
 
 
 class Commits:
@@ -263,9 +254,8 @@ def read(database):
     write_rows(database, PullRow(SITE, 3, 2.0, 9.0), PullRow(SITE, 1, 0.0, 9.0))
     store = Engine(database).frontier().store
 
-    def read(room=100, order="bfs"):
-        made = order_of(order)
-        (start,) = read_starts(store, made, [SITE], room=room, head_urls=100, has_pulls=True)
+    def read(room=100):
+        (start,) = read_starts(store, BREADTH_FIRST, [SITE], room=room, head_urls=100, has_pulls=True)
         return start
 
     return read
@@ -288,9 +278,3 @@ def test_more_urls_than_there_is_room_for_are_counted_only(read, monkeypatch, ch
     start = read(room=4)
     assert (start.known, start.counts, start.is_available) == (None, {State.WAITING: 4, State.DONE: 1}, True)
     assert read(room=5).known is not None
-
-
-def test_shares_count_the_pulls_of_earlier_runs(read):
-    shares = read(order="fit").shares
-    assert shares is not None
-    assert shares.choose([OTHER, FIT]) == FIT, "two pulls are more than the share of other URLs"

@@ -8,10 +8,9 @@ from crawlers.frontier import value_queue
 from crawlers.frontier.value_queue import LinkLearning
 from crawlers.frontier.values import ALL, NONE
 from crawlers.items import LinkPlace
-from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
-from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.ranking.link_features import link_features, prior_of
 from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, NO_FEATURES, LinkValues
+from tests.contracts.fading import Near
 from tests.support.frontier_scores import entry
 
 SITE = "http://a.test"
@@ -114,12 +113,29 @@ class Queue:
         return next(page for page, score in zip(compared, scores, strict=True) if score > scores.max() - CLOSE)
 
 
+class Added:
+    """What is learnt of links, added to the scores of their pages."""
+
+    close = 0.0
+
+    def __init__(self, scores):
+        self.page_scores = scores
+        self._values = LinkValues()
+
+    def learn(self, features, reward):
+        if features:
+            self._values.learn(features, reward)
+
+    def compared(self, pages, features):
+        return self.page_scores.scores(pages) + np.minimum(1.0, self._values.values(features))
+
+
 class ScoredQueue(Queue):
-    """A queue of a topic crawl."""
+    """A queue by the scores of pages as well."""
 
     def make_values(self, words):
-        self.scores = self.store.scores = TopicScores(STRATEGIES["learnt"])
-        return LinkRelevance(self.scores)
+        self.scores = self.store.scores = Near()
+        return Added(self.scores)
 
     def push(self, page, word="fair"):
         self.scores.add_waiting(page, 1)

@@ -9,8 +9,8 @@ from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.store.schema.tables import PullRow, site
 from tests.support.sites.server import Web, links, pages
+from tests.support.stored_pages import add_page
 from tests.support.stored_rows import begin, execute, write_rows
-from tests.support.topic_store import add_page
 
 BUDGET = 30
 

@@ -8,7 +8,7 @@ from crawlers import settings as defaults
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.middlewares.direct_pages import needs_no_scrapy
 from crawlers.middlewares.downloader import Downloader
-from crawlers.spiders.sitegraph import SiteGraphSpider
+from tests.support.plain_mission import PlainSpider
 
 
 class Mine:
@@ -38,7 +38,7 @@ def crawler_with(settings):
     both = Settings()
     both.setmodule(defaults)
     both.setdict({"TWISTED_REACTOR_ENABLED": False, **settings}, "cmdline")
-    crawler = Crawler(SiteGraphSpider, both)
+    crawler = Crawler(PlainSpider, both)
     crawler.spider = crawler._create_spider(hosts="http://a.test")
     crawler._apply_settings()
     return crawler

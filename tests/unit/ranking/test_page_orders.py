@@ -4,23 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.items import OTHER
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, NewsScores, by_fit
-from crawlers.missions.topic.topic_scores import TopicScores
-from crawlers.missions.topic.vectors import Weights
 from crawlers.ranking.opic import OPIC
 from crawlers.ranking.page_orders import BREADTH_FIRST, MAX_HOPS
 from crawlers.store.schema.tables import SCORE_ROWS
 from tests.support.orders import ORDER_NAMES, order
 
-WEIGHTS = Weights(0.5, 0.25, 0.25)
 OPTIONS = {
     "AOPIC_VIRTUAL_SHARE": 0.3,
     "AOPIC_WINDOW_VISITS": 5.0,
     "AOPIC_UNCRAWLED_WEIGHT": 2.0,
-    "weights": WEIGHTS,
-    "FIT_ELSE_FACTOR": 0.5,
-    "EXPLORE_SHARE": 0.25,
 }
 OPIC_OPTIONS = {"virtual_share": 0.3, "uncrawled_weight": 2.0}
 places = st.tuples(st.integers(0, 32_767), st.integers(0, MAX_HOPS))
@@ -39,9 +31,9 @@ def test_priorities_are_finite_numbers(name):
     assert abs(priority) < 1e300
 
 
-@pytest.mark.parametrize("kind", [NewsScores, OPIC, TopicScores])
-def test_records_have_the_columns_of_the_table_in_the_store(kind):
-    assert SCORE_ROWS[kind.table]._fields[4:] == kind.columns
+@pytest.mark.parametrize("scores", [one for name in ORDER_NAMES if (one := order(name).scores) is not None])
+def test_records_have_the_columns_of_the_table_in_the_store(scores):
+    assert SCORE_ROWS[scores.table]._fields[4:] == scores.columns
 
 
 def history(scores):
@@ -65,20 +57,9 @@ def history(scores):
         ("aopic-cyclic", OPIC("cyclic", window=5.0, **OPIC_OPTIONS)),
         ("aopic-random", OPIC("random", window=5.0, **OPIC_OPTIONS)),
         ("opic", OPIC(**OPIC_OPTIONS)),
-        ("fit", NewsScores(weighs_links=False, else_factor=0.5)),
-        ("fit*opic", NewsScores(weighs_links=True, else_factor=0.5)),
-        ("topic", TopicScores(WEIGHTS)),
     ],
 )
 def test_scores_of_orders_follow_their_options(name, scores):
     found = history(order(name, **OPTIONS).scores)
     assert found == history(scores)
     assert found != history(order(name).scores)
-
-
-def test_shares_of_the_queues_are_those_of_the_options():
-    shares, taken = by_fit(weighs_links=True, explore=0.25, archive=0.125).shares(), []
-    for _ in range(80):
-        taken.append(shares.choose([OTHER, ARCHIVE, FIT]))
-        shares.record_request(taken[-1])
-    assert (taken.count(OTHER), taken.count(ARCHIVE)) == (20, 10)

@@ -1,61 +1,25 @@
 """The summary of a crawl says in some ten lines what was found, what was not, and what to do next."""
 
 import os
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
 from crawlers.items import State
-from crawlers.missions.news.news_items import ARTICLE, FEED
-from crawlers.missions.news.stored.news_tables import DiscoveredFeed, RaisedAlarm
 from crawlers.reasons import sentence
-from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary
-from crawlers.store.reading import crawls
-from crawlers.store.reading.queries import crawl_named
+from crawlers.reports.crawl_summary import MAX_SITES
 from crawlers.store.schema.tables import (
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
-    PageLinks,
     SiteAvailability,
     site,
     worker,
 )
 from crawlers.store.worker_rows import PAUSE
 from crawlers.workers.worker_table import set_control
-from tests.support.news_store import NewsStore
-from tests.support.stored_rows import begin, ended_page, execute, new_page, page_ids, write_rows
-from tests.support.topic_store import add_page, begin_topic
-
-PLACES = Places([Path("result/a.test.gexf")], "logs/error_log.csv", "stop.txt")
-
-
-def ended(database, crawl_id, reason, *, finished=False, **more):
-    """End a run that began at 100; return its summary."""
-    crawls.end(database, crawl_id, finished=finished, reason=reason, now=200.0)
-    return crawl_summary(database, crawl_named(database, "mine"), 100.0, 83.2, PLACES, **more)
-
-
-class Stored:
-    """A crawl of the sites *names*, given as literals."""
-
-    def __init__(self, database, *names, mission="sitegraph"):
-        self.database = database
-        sites = [f"http://{name}" for name in names]
-        self.row = begin(database, *sites, name="mine", mission=mission, now=100.0, REWARD="new_links")
-        self.sites = {site.site.removeprefix("http://"): site.id for site in self.row.sites}
-
-    def page(self, url, state=State.DONE, status=200, reason=None, content=None, links=0):
-        (number,) = page_ids(self.database, 1)
-        found = new_page(number, self.sites[url.partition("/")[0]], url=f"http://{url}", state_at=1.0)
-        read = {"reason": reason, "status": status, "content_hash": content or f"{number:032x}"}
-        links = PageLinks(number, {number + place: 1 for place in range(1, links + 1)})
-        write_rows(self.database, found, ended_page(number, state, state_at=2.0, fetched_at=2.0, **read), links)
-        return number
-
-    def summary(self, *, finished=True, reason="finished", **more):
-        return ended(self.database, self.row.id, reason, finished=finished, **more)
+from tests.support.stored_rows import begin, execute, write_rows
+from tests.support.summaries import Stored
 
 
 def test_sites_links_duplicates_errors_and_reasons_are_counted(database):
@@ -216,47 +180,3 @@ def test_requests_of_earlier_runs_do_not_count(database):
     crawl.page("a.test/later", State.WAITING)
     execute(database, update(worker).values(used=9, pages=9, joined_at=worker.c.joined_at - 1.0))
     assert crawl.summary(finished=False, reason="page_budget")[1].startswith("Nothing was left")
-
-
-@pytest.mark.both_stores
-def test_topic_has_its_most_relevant_pages(database):
-    crawl_id, (a, _b) = begin_topic(database, "mine", unicod=1.0)
-    for number, similarity in enumerate((0.25, 1.0, 0.5, 0.75), 1):
-        add_page(database, number, a, f"http://a.test/{number}", {}, similarity)
-    lines = ended(database, crawl_id, "page_budget")
-    assert [line for line in lines if line.startswith("Most relevant")] == [
-        "Most relevant: 1.000 http://a.test/2",
-        "Most relevant: 0.750 http://a.test/4",
-        "Most relevant: 0.500 http://a.test/3",
-    ]
-
-
-@pytest.mark.both_stores
-def test_news_have_articles_feeds_and_alarms(database):
-    news = NewsStore(database, "mine")
-    news.document("/old", 50.0)
-    news.document("/new", 150.0)
-    news.poll("/feed", FEED, 150.0)
-    news.poll("/bad", FEED, 150.0, failures=3, problem="status 500")
-    news.poll("/cut", FEED, 150.0, problem="feed_broken no element found")
-    news.poll("/page", ARTICLE, 150.0)
-    news.write(RaisedAlarm(news.id, "dead feed", "http://one.example/bad", "fails", 160.0))
-    lines = ended(database, news.id, "timeout")
-    assert lines[0] == "Crawl mine stopped (timeout): 2 articles, 1 of them new in this run, in 83 s"
-    assert lines[3].split()[:2] == ["one.example", "2"]
-    assert "Feeds: 3, 2 of them failing" in lines
-    assert "Failing: http://one.example/bad: status 500" in lines
-    assert "Failing: http://one.example/cut: broken XML: no element found" in lines
-    assert "Alarm: dead feed: http://one.example/bad: fails" in lines
-    assert "Open alarms: 1, listed by scrapy sites alarms" in lines
-
-
-def test_usual_address_without_a_feed_is_no_error_of_a_site_but_a_named_one_is(database):
-    crawl = Stored(database, "a.test", mission="news")
-    for path in ("feed", "rss.xml", "blog/feed"):
-        crawl.page(f"a.test/{path}", State.REFUSED, 404, "status 404")
-    write_rows(database, DiscoveredFeed("http://a.test", "http://a.test/rss.xml", FEED))
-    lines = crawl.summary()
-    assert lines[3].split() == ["a.test", "0", "0", "2"]
-    assert "Errors: status 404 (2)" in lines
-    assert "To see why a URL is missing: scrapy explain http://a.test/blog/feed" in lines

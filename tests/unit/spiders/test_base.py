@@ -15,9 +15,9 @@ from crawlers.frontier.values import Lease
 from crawlers.items import LEASE
 from crawlers.pages.response import LARGE_BYTES
 from crawlers.spiders.base import COMPONENTS, LIST_FIELDS, PAGE_FIELDS, read_hosts
-from crawlers.spiders.sitegraph import SiteGraphSpider
 from crawlers.store.reader_threads import ReaderThreads
 from tests.support.opened_crawl import crawler_of
+from tests.support.plain_mission import PlainSpider
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -66,7 +66,7 @@ class Extension:
 
 
 def test_large_page_is_read_in_another_thread_with_the_same_result():
-    spider = SiteGraphSpider.from_crawler(crawler_of("sqlite://", SiteGraphSpider), hosts="a.test")
+    spider = PlainSpider.from_crawler(crawler_of("sqlite://", PlainSpider), hosts="a.test")
     threads = ReaderThreads()
     spider.run = open_run(SimpleNamespace(spec=spider.spec, reader=threads))
 
@@ -343,5 +343,5 @@ def test_mission_with_the_scheduler_of_scrapy_is_refused(tmp_path):
 
 def test_add_ons_of_users_leave_that_which_chooses_components():
     settings = Settings({"ADDONS": '{"mine.AddOn": 5}'})
-    SiteGraphSpider.update_settings(settings)
+    PlainSpider.update_settings(settings)
     assert settings.getdict("ADDONS") == {"mine.AddOn": 5, COMPONENTS: 0}

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import insert, update
 from starlette.testclient import TestClient
 
-from crawlers.missions.news.edge import news_pages
+from crawlers.mission import parts_of_all
 from crawlers.store.database import Database
 from crawlers.store.schema.tables import crawl, worker
 from crawlers.store.worker_rows import WorkerLock
@@ -57,7 +57,7 @@ class Browser:
 @pytest.fixture(autouse=True)
 def patient_pages(monkeypatch):
     """Pages that search and count as long as it takes, on busy machines as well."""
-    for pages in (deletion_pages, explain_pages, news_pages, report_pages):
+    for pages in (deletion_pages, explain_pages, report_pages, *parts_of_all("panel")):
         monkeypatch.setattr(pages, "SEARCH_S", PATIENCE_S)
     for pages in (deletion_pages, report_pages):
         monkeypatch.setattr(pages, "COUNT_S", PATIENCE_S)

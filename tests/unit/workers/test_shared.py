@@ -10,7 +10,6 @@ import pytest
 from crawlers.crawl.claims import ROUND_S
 from crawlers.crawl.run import Run
 from crawlers.items import LinkPlace, SiteLimits, Target
-from crawlers.missions.news.plan.news_scores import QueueSlot
 from crawlers.store import worker_rows
 from crawlers.urls.scope import Scope
 from crawlers.workers import shared
@@ -210,7 +209,7 @@ FULL = Details(None, "POST", (2, 0.5), "a text", PLACE, (3, 4), is_new=True, has
 @pytest.mark.parametrize("target", [TARGET, TARGET._replace(url=TARGET.normalized)])
 def test_target_and_what_belongs_to_it_are_received_as_they_were_sent(target):
     message = link_message(1, 5, target, 3, 1, 9.0, FULL)
-    assert incoming(message) == (message, target, QueueSlot(2, 0.5), PLACE, "POST")
+    assert incoming(message) == (message, target, (2, 0.5), PLACE, "POST")
     assert details_of(message).contexts == [3, 4]
     assert incoming(link_message(1, 5, target, 3, 1, 9.0, Details()))[1:] == (target, None, None, None)
 

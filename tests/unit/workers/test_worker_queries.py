@@ -7,10 +7,9 @@ from sqlalchemy import text, update
 
 from crawlers.errors import StoreError
 from crawlers.items import REVISIT, State
-from crawlers.missions.news.stored.news_tables import NewsScoreRow
 from crawlers.store import worker_rows
 from crawlers.store.schema.message_tables import Message, message
-from crawlers.store.schema.tables import crawl, page, site, worker
+from crawlers.store.schema.tables import ImportanceRow, crawl, page, site, worker
 from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP, Wait, WorkerStatus
 from crawlers.workers.worker_table import (
     process_row,
@@ -86,8 +85,8 @@ def test_free_sites_are_those_on_which_a_worker_would_have_something_to_do(share
     write_rows(shared.database, sent)
     assert workers_of(shared.database, shared.id).free_sites == 2, "a message waits to be taken up"
     execute(shared.database, message.delete())
-    write_rows(shared.database, NewsScoreRow(10 * free, free, REVISIT, 0.0, 0.0, 0.0))
-    assert workers_of(shared.database, shared.id).free_sites == 2, "a page is polled"
+    write_rows(shared.database, ImportanceRow(10 * free, free, REVISIT, 0.0, 0.0, 0.0, 0.0, 0))
+    assert workers_of(shared.database, shared.id).free_sites == 2, "a page is fetched again"
 
 
 def test_budget_is_that_of_the_crawl(database):

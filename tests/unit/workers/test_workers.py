@@ -5,60 +5,15 @@ from sqlalchemy import insert, select, text, update
 
 from crawlers.errors import ClaimsLost
 from crawlers.items import REVISIT
-from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow
 from crawlers.store import worker_rows
 from crawlers.store.reading import crawls
 from crawlers.store.schema.message_tables import Message
-from crawlers.store.schema.tables import ImportanceRow, PullRow, SiteRelease, SourceRelease, crawl, pull, site, worker
+from crawlers.store.schema.tables import ImportanceRow, PullRow, SiteRelease, SourceRelease, crawl, pull, site
 from crawlers.store.writing import pulls
 from crawlers.store.writing.pulls import Pull, pulls_of
 from crawlers.workers import exchange
-from crawlers.workers.exchange import Report
-from tests.support.stored_rows import begin, committed, ended_page, execute, new_page, read, write_rows
-
-
-class Crawl:
-    """A crawl of *sites*, with one waiting page each, whose workers do what the test says."""
-
-    def __init__(self, database, sites=4, budget=0):
-        self.database = database
-        self.budget = budget
-        begun = begin(database, *(f"http://s{number}.test" for number in range(sites)), PAGE_BUDGET=budget)
-        self.id, self.first = begun.id, begun.worker_id
-        self.sites = [row.id for row in begun.sites]
-        self.write(*(new_page(number, number) for number in self.sites))
-        execute(database, update(worker).values(beat_at=0.0, granted=0))
-
-    def write(self, *rows):
-        write_rows(self.database, *rows)
-
-    def join(self, now=0.0):
-        return committed(worker_rows.join, self.database, self.id, "a", 7, "1.0", now)
-
-    def round(self, worker_id, now=1.0, **report):
-        return committed(exchange.exchange, self.database, Report(worker_id, self.id, self.budget, **report), now)
-
-    def lose(self, now, dead=(), me=0):
-        return committed(worker_rows.lose_dead, self.database, self.id, now, set(dead).intersection, me)
-
-    def fence(self, worker_id, now=1.0, **ended):
-        committed(worker_rows.fence, self.database, worker_id, now, **ended)
-
-    def leave(self, worker_id, now=1.0):
-        return committed(worker_rows.leave, self.database, worker_id, now)
-
-    def give_up(self, *sites, asked_at=0.5):
-        self.write(*(SiteRelease(number, asked_at, None) for number in sites))
-
-    def end(self, *sites):
-        """End the waiting page of each of the *sites*."""
-        self.write(*map(ended_page, sites))
-
-    def holders(self):
-        return self.database.scalars(select(site.c.worker_id).order_by(site.c.id))
-
-    def states(self):
-        return dict(self.database.rows(select(worker.c.id, worker.c.state)))
+from tests.support.sharing_workers import Crawl
+from tests.support.stored_rows import begin, committed, execute, new_page, read
 
 
 def ending(found):
@@ -104,16 +59,12 @@ def revisit(to, queue=REVISIT):
     return ImportanceRow(to, to, queue, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def polled(to):
-    return NewsScoreRow(to, to, REVISIT, 0.0, 0.0, 0.0)
-
-
 def sent(to):
     return Message(1, f"http://s{to - 1}.test", 9, None, 7, "http://a.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None)
 
 
 @pytest.mark.both_stores
-@pytest.mark.parametrize("row", [revisit, polled, sent])
+@pytest.mark.parametrize("row", [revisit, sent])
 def test_revisits_polls_and_messages_are_work(shared, row):
     second = shared.join()
     shared.end(*shared.sites)
@@ -183,17 +134,6 @@ def test_given_up_source_is_free_with_its_new_sites(shared):
     execute(shared.database, update(site).where(site.c.id == b).values(source_id=a))
     shared.write(SourceRelease(a), SiteRelease(a, 0.5, None))
     assert shared.holders() == [None, None, shared.first, shared.first]
-
-
-@pytest.mark.both_stores
-def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared):
-    second = shared.join()
-    shared.end(*shared.sites)
-    page = shared.sites[0]
-    shared.write(polled(page), PollRow(page, page, "feed", 50.0, 1.0, 1, 0, 0, None, "[]", None))
-    for ends_after, is_over in ((None, False), (50.0, False), (49.0, True)):
-        shared.round(second, is_idle=True, ends_after=ends_after)
-        assert shared.round(shared.first, is_idle=True, ends_after=ends_after).is_over == is_over
 
 
 def test_sites_that_another_worker_is_claiming_are_skipped(postgresql):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from crawlers.cli.sites.site_seeds import hidden, opened, seed_named
+from crawlers.cli.sites.site_seeds import change_of, hidden, opened, seed_named
 from crawlers.files.text_file import shortened_list
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.setting_readers import normalization
@@ -16,7 +16,7 @@ from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.reports.news_summary import source_figures
 from crawlers.missions.news.stored.alarms import list_alarms
 from crawlers.missions.news.stored.news_tables import feed
-from crawlers.missions.news.stored.stored_sources import add_feed, list_feeds, save_sources, switch_feed
+from crawlers.missions.news.stored.stored_sources import add_feed, list_feeds, save_sources, stored_sources, switch_feed
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.urls.domains import is_in_domain, rule_domain
@@ -31,10 +31,13 @@ if TYPE_CHECKING:
 def import_sources(settings: BaseSettings, name: str) -> None:
     """Add the sources in the file *name*, and print them."""
     sources, problems = read_sources(name)
+    sites = [one.limits.site for one in sources]
     with opened(settings, create=True) as database:
+        before = {one.limits.site: one for one in stored_sources(database, sites)}
         saved = save_sources(database, sources)
-    for number, source, is_new in saved:
-        print(f"{number} {source.limits.start_url} {'added' if is_new else 'changed'}")
+        after = {one.limits.site: one for one in stored_sources(database, sites)}
+    for number, site in zip(saved, sites, strict=True):
+        print(f"{number} {after[site].limits.start_url} {change_of(before.get(site), after[site])}")
     for problem in shortened_list(problems):
         print(f"Skipped: {problem}", file=sys.stderr)
     if problems:

@@ -43,16 +43,16 @@ def document_history(connection: Connection, crawl_id: int, row: Any) -> list[Fa
     polled = connection.execute(select(poll).where(poll.c.page_id == row.id)).one_or_none()
     events = _announcements(connection, crawl_id, row)
     if polled is not None and polled.kind in ANNOUNCERS:
-        return [*facts_about(Topic.NEWS, _poll(polled)), *events]
+        return [*facts_about(Topic.MISSION, _poll(polled)), *events]
     lines = [_rule(connection, row), *_poll(polled)]
     stored = connection.execute(select(document).where(document.c.page_id == row.id)).one_or_none()
     if stored is not None:
-        return [*facts_about(Topic.NEWS, [*lines, _document(stored)]), *events, *_versions(connection, stored)]
+        return [*facts_about(Topic.MISSION, [*lines, _document(stored)]), *events, *_versions(connection, stored)]
     if events and queue == REVISIT and not row.reason:
         lines.append(said("no document yet: announced after it was read, so it waits to be read again"))
     elif row.state == State.DONE:
         lines.append(_without_document(connection, row.reason))
-    return [*facts_about(Topic.NEWS, lines), *events]
+    return [*facts_about(Topic.MISSION, lines), *events]
 
 
 def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Fact]:
@@ -73,7 +73,7 @@ def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Fact
             further.append(said("as published %(at)s", at=Moment(published_at)))
         if title:
             further.append(said("titled %(title)s", title=title))
-        events.append(event(found_at, Topic.NEWS, "announced by %(feed)s", further, feed=Url(url)))
+        events.append(event(found_at, Topic.MISSION, "announced by %(feed)s", further, feed=Url(url)))
     return events
 
 
@@ -139,7 +139,7 @@ def _versions(connection: Connection, stored: Any) -> list[Fact]:
     return [
         event(
             at,
-            Topic.NEWS,
+            Topic.MISSION,
             "version %(version)s of the document stored, %(length)s: %(title)s",
             version=version,
             length=_characters(text),

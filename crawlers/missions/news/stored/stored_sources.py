@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
 
 
-def save_sources(
-    database: Database, sources: Sequence[Source], *, enable: bool = True
-) -> list[tuple[int, Source, bool]]:
-    """Create or update the seeds, feeds and rules that *sources* name; return each behind its number, and if it is new.
+def save_sources(database: Database, sources: Sequence[Source], *, enable: bool = True) -> list[int]:
+    """Create or update the seeds, feeds and rules that *sources* name; return their numbers.
 
     Limits, rules and content rules are replaced; name, language and region are kept where a source has none. Feeds
     are only added; `switch_feed` disables one. Changes that a person made to a feed or rule by command are kept. With
@@ -55,7 +53,7 @@ def save_sources(
         if sources:
             replace_rules(connection, HAND, rules)
             replace_content(connection, content)
-    return [(numbers[one.limits.site], one, one.limits.site not in before) for one in sources]
+    return [numbers[one.limits.site] for one in sources]
 
 
 def stored_sources(database: Database, sites: Iterable[str] | None = None) -> list[Source]:

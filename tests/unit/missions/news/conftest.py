@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.news_run import Crawl
+from tests.support.missions.news.news_run import Crawl
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from crawlers.missions.news.news_run import MAX_SITEMAPS
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import FeedItemRow
 from crawlers.reasons import Reason
-from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, feed, target
+from tests.support.missions.news.news_run import HOUR, NOW, OUT, RULE, SITE, feed, target
 
 
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):

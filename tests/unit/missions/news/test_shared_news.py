@@ -20,7 +20,7 @@ from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import SiteAddresses
 from crawlers.urls.scope import Scope
-from tests.support.news_run import in_process
+from tests.support.missions.news.news_run import in_process
 from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, rounds, target
 from tests.support.stored_rows import read
 

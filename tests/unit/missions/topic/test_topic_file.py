@@ -24,8 +24,9 @@ from crawlers.missions.topic.topic_file import (
 )
 from crawlers.missions.topic.topic_tables import topic_page
 from crawlers.missions.topic.vectors import STRATEGIES, Weights
+from tests.support.missions.topic.topic_store import add_page, begin_topic
 from tests.support.stored_rows import begin, committed
-from tests.support.topic_store import add_page, begin_topic
+from tests.support.yaml_texts import ANY_TEXT, lines
 
 LEAST = "keywords: [unicode]\nroots: [http://a.example/]\n"
 
@@ -212,3 +213,15 @@ def test_crawl_without_a_topic_is_unchanged(database):
     crawl_id, (a, _) = begin_topic(database)
     add_page(database, 1, a, "http://a.test/")
     assert store_similarities(database, crawl_id) is None
+
+
+@given(ANY_TEXT.map(lambda text: f"roots: a.example\nkeywords: {text}") | ANY_TEXT)
+def test_any_text_is_a_topic_or_has_a_problem_with_its_line(text):
+    try:
+        parse_topic(text, "t.yaml")
+    except ConfigError as error:
+        message = str(error)
+        if not message.startswith(("t.yaml: expected fields", "t.yaml: keywords and", "t.yaml: roots is missing")):
+            origin, line, _ = message.split(":", 2)
+            assert origin == "t.yaml"
+            assert 1 <= int(line) <= lines(text)

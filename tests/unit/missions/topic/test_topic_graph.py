@@ -7,7 +7,8 @@ import pytest
 from crawlers.items import State
 from crawlers.missions.topic import topic_graph
 from crawlers.missions.topic.topic_graph import TopicGraph
-from tests.support.topic_store import add_links, add_page, begin_topic
+from tests.support.missions.topic.topic_store import add_page, begin_topic
+from tests.support.stored_pages import add_links
 from tests.unit.graphs.test_gexf import gexf, problems
 
 

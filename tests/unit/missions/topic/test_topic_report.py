@@ -2,8 +2,8 @@
 
 from crawlers.missions.topic.topic_report import write_topic_list
 from crawlers.missions.topic.topic_tables import RelevanceRow
+from tests.support.missions.topic.topic_store import add_page, begin_topic
 from tests.support.stored_rows import write_rows
-from tests.support.topic_store import add_page, begin_topic
 
 
 def test_pages_are_sorted_by_similarity_with_their_scores(database, tmp_path):

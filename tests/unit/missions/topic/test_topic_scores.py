@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.items import GONE, LinkPlace
+from crawlers.items import GONE, LinkPlace, Part
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES, Weights
 from crawlers.ranking.link_features import link_features
@@ -224,3 +224,41 @@ def test_relevances_are_shares_and_do_not_depend_on_each_other(rewards):
     together = relevances(learner, *"abcde")
     assert together == [relevances(learner, word)[0] for word in "abcde"]
     assert all(0.0 <= one <= 1.0 for one in together)
+
+
+def test_topic_scores_of_divided_pages_are_those_of_one_process():
+    weights = Weights(0.5, 0.3, 0.2)
+    one, here, there = TopicScores(weights), TopicScores(weights), TopicScores(weights)
+    for scores in (one, here):
+        scores.add_waiting(1, 0)
+        scores.add_waiting(2, 1)
+    for scores in (one, there):
+        scores.add_waiting(3, 1)
+        scores.add_waiting(4, 2)
+    one.fetched(1, {2: 0.25, 3: 0.75})
+    carried = here.carries(1, {2: 0.25}, 1)
+    here.fetched(1, {2: 0.25}, 1)
+    assert list(there.received(3, carried, 0.75)) == [3]
+    one.fetched(3, {2: 0.5, 4: 0.5})
+    carried = there.carries(3, {4: 0.5}, 1)
+    there.fetched(3, {4: 0.5}, 1)
+    here.received(2, carried, 0.5)
+    for scores, other in ((here, there), (there, here)):
+        scores.apply_totals([other.totals()], 0.0)
+    assert here.parts(2) == one.parts(2)
+    assert there.parts(4) == one.parts(4)
+    assert there.received(3, 1.0, 1.0) == (), "it was read"
+
+
+def test_pages_of_a_topic_come_and_leave():
+    first, second = (TopicScores(Weights(0.5, 0.3, 0.2)) for _ in range(2))
+    first.add_waiting(1, 0)
+    first.add_waiting(2, 3)
+    first.received(2, 2.0, 0.5)
+    second.begin_part()
+    second.add_page(2, first.queue(2), first.record(2), first.base())
+    second.apply_totals([first.totals()], 0.0)
+    assert second.parts(2) == first.parts(2)
+    first.remove_pages([2])
+    assert first.queue(2) == GONE
+    assert first.hand_out({1: Part(first.totals(), True)}) == {}

@@ -5,12 +5,12 @@ from sqlalchemy import select, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.missions.news.reports.document_list import Documents
+from crawlers.mission import missions
 from crawlers.reports.catalogue import index_walk
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.index_walk import PageReport, Position, SearchPlace
-from crawlers.reports.catalogue.registry import REPORTS, reports_about
-from crawlers.reports.catalogue.report import MOST, Column, sorted_by
+from crawlers.reports.catalogue.registry import REPORTS, described_in, reports_about
+from crawlers.reports.catalogue.report import MOST, Column, Report, sorted_by
 from crawlers.store.reading.url_counts import UrlKind
 from crawlers.store.schema.tables import page, site
 from tests.support.report_rows import NO_FILTERS, report_rows
@@ -80,45 +80,13 @@ def test_rows_of_one_site(database, crawl_id, name):
     assert (sorted(found) if name in BY_KEY else found) == EXPECTED[name]
 
 
-def test_documents_of_many_sites_are_merged_in_one_order(database, crawl_id, monkeypatch):
-    by_site = cells_of(database, crawl_id, "documents")
-    monkeypatch.setattr("crawlers.missions.news.reports.document_list.MERGED_SITES", 1)
-    assert cells_of(database, crawl_id, "documents") == by_site
-
-
-@pytest.mark.parametrize("most", [1, 50])
-def test_neighbours_of_a_document_are_those_of_the_list_that_the_filters_show(database, crawl_id, monkeypatch, most):
-    monkeypatch.setattr("crawlers.missions.news.reports.document_list.MERGED_SITES", most)
-    documents, filters = Documents(), Filters(language="de", text="story")
-    listed = [row[0] for row in cells_of(database, crawl_id, "documents", filters)]
-    with database.read() as connection:
-        for before, number, after in zip([None, *listed], listed, [*listed[1:], None], strict=False):
-            found = documents.neighbours(connection, crawl_id, filters, number, lambda: False)
-            assert tuple(one and one.page_id for one in found) == (before, after)
-
-
-@pytest.mark.parametrize(
-    ("words", "number"),
-    [("story", 59), ("one 59", 1), ("second NOT one", 31), ('"', 0), ("AND (", 0), ("bold\0", 60), ("\ud800", 0)],
-)
-def test_documents_are_found_by_their_words(database, crawl_id, words, number):
-    assert len(cells_of(database, crawl_id, "documents", Filters(words=words))) == number
-
-
-def test_frequent_words_are_found_step_by_step(database, crawl_id, monkeypatch):
-    wanted = Filters(words="story")
-    found = cells_of(database, crawl_id, "documents", wanted)
-    monkeypatch.setattr("crawlers.missions.news.reports.document_list.MOST_FOUND", 5)
-    assert cells_of(database, crawl_id, "documents", wanted) == found != []
-    assert len(found) > 5
-
-
-@pytest.mark.parametrize(
-    ("mission", "name", "is_listed"),
-    [("sitegraph", "feeds", False), ("news", "feeds", True), ("topic", "topic-pages", True), ("news", "pages", True)],
-)
-def test_reports_that_make_no_sense_for_a_mission_are_not_listed(mission, name, is_listed):
-    assert (name in [report.name for report in reports_about(mission)]) is is_listed
+@pytest.mark.parametrize("mission", missions())
+def test_reports_that_make_no_sense_for_a_mission_are_not_listed(mission):
+    listed = {report.name for report in reports_about(mission)}
+    assert "pages" in listed
+    for other, its in missions().items():
+        own = {report.name for module in its.all_parts("reports") for report in described_in(module, Report)}
+        assert own <= listed if other == mission else not own & listed
 
 
 def test_result_is_sorted_by_any_column_with_empty_cells_last():

@@ -9,8 +9,8 @@ from crawlers.reports.crawl_manifest import crawl_rules
 from crawlers.reports.histories.decisions import Decision, decision_events, replayed
 from crawlers.reports.histories.history import fact_lines
 from crawlers.store.schema.tables import PullRow, page, pull, site
+from tests.support.stored_pages import add_page
 from tests.support.stored_rows import begin, execute, write_rows
-from tests.support.topic_store import add_page
 
 SITES = ("http://a.test", "http://b.test", "http://c.test")
 INITIAL = 2  # pages of each site

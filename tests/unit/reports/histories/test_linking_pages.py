@@ -10,8 +10,8 @@ from crawlers.reports.catalogue.report import rows_of, slice_of
 from crawlers.reports.histories.history import Subject, fact_lines
 from crawlers.reports.histories.linking_pages import LinkingPages, linking_facts
 from crawlers.store.schema.tables import LinkContextRow, LinkTextRow
+from tests.support.stored_pages import add_links, add_page, begin_crawl
 from tests.support.stored_rows import write_rows
-from tests.support.topic_store import add_links, add_page, begin_topic
 
 PAGES = 250
 
@@ -19,7 +19,7 @@ PAGES = 250
 @pytest.fixture
 def crawl_id(database):
     """A crawl of two sites, in which each page links to page 1, and each tenth to page 2."""
-    crawl_id, (first, second) = begin_topic(database)
+    crawl_id, (first, second) = begin_crawl(database)
     for number in range(1, PAGES + 1):
         state = State.WAITING if number % 7 == 0 else State.DONE
         add_page(database, number, first if number % 2 else second, f"http://a.test/{number:03}", state=int(state))

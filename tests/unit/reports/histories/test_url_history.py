@@ -34,8 +34,8 @@ from crawlers.store.schema.tables import (
 from crawlers.store.sites.site_opening import SiteList, SiteRow
 from crawlers.urls.keys import url_key
 from crawlers.urls.resolution import resolve
+from tests.support.stored_pages import add_links, add_page
 from tests.support.stored_rows import begin, execute, write_rows
-from tests.support.topic_store import add_links, add_page
 
 SITE = "http://a.test"
 ROBOTS = "User-agent: crawlers\nDisallow: /secret/\nDisallow: /secret/x\nAllow: /\n"

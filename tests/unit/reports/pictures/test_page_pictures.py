@@ -11,8 +11,8 @@ from crawlers.reports.pictures.page_pictures import BARS, HttpStates, Importance
 from crawlers.store.schema.tables import PullRow
 from tests.support.scored_store import A, B, Linked, store
 from tests.support.stored_crawl import stored_crawl
+from tests.support.stored_pages import add_page, begin_crawl
 from tests.support.stored_rows import write_rows
-from tests.support.topic_store import add_page, begin_topic
 
 
 def test_levels_count_the_urls_by_what_became_of_them(draw, curves, database):
@@ -38,7 +38,7 @@ def test_many_levels_share_bars(draw, database, monkeypatch):
 
 @pytest.mark.both_stores
 def test_responses_are_counted_by_class_and_time(draw, database):
-    crawl_id, (site, other) = begin_topic(database)
+    crawl_id, (site, other) = begin_crawl(database)
     responses = [(100.2, 200, State.DONE), (100.9, 301, State.MOVED), (103.0, 404, State.REFUSED)]
     responses += [(104.9, 503, State.FAILED)]
     responses += [(None, None, state) for state in (State.FAILED, State.WAITING, State.REJECTED)]
@@ -46,7 +46,7 @@ def test_responses_are_counted_by_class_and_time(draw, database):
         url = f"http://a.test/{number}"
         add_page(database, number, site, url, fetched_at=at, status=status, state=int(state), state_at=at or 104.1)
     add_page(database, 1, other, "http://b.test/", fetched_at=102.5, status=200)
-    _, (of_another_crawl, _) = begin_topic(database, "another")
+    _, (of_another_crawl, _) = begin_crawl(database, "another")
     add_page(database, 5, of_another_crawl, "http://a.test/", fetched_at=101.5, status=200)
     drawing = draw(HttpStates(), crawl_id)
     assert (drawing.points, drawing.step) == ((100, 101, 102, 103, 104), 1)

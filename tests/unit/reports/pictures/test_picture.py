@@ -6,9 +6,9 @@ Pictures in a file have the height of their values.
 import pytest
 from matplotlib.figure import Figure
 
-from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
 from crawlers.reports.catalogue.renderers import csv_lines
 from crawlers.reports.catalogue.report import Kind
+from crawlers.reports.pictures.page_pictures import HttpStates, Levels
 from crawlers.reports.pictures.picture import (
     PAGES_READ,
     Axis,
@@ -19,6 +19,7 @@ from crawlers.reports.pictures.picture import (
     draw_pictures,
     table_of,
 )
+from crawlers.reports.pictures.pull_pictures import LinksFound
 from crawlers.store.reading.queries import NamedCrawl
 
 Y = Axis("found", "links found")
@@ -61,22 +62,22 @@ def test_bars_are_stacked_and_lines_and_times_have_their_places(drawn):
     stacked = Drawing(number, y, (1.0, 2.0), (Series("fit", (6, 9), Tone.GOOD), Series("polls", (1, 0))), 1.0)
     shares = Drawing(number, y, (1.0, 2.0), (Series("share", (0.4, None)),))
     days = Drawing(day, y, (0.0, 86_400.0), (Series("new", (3, 1)),), 86_400.0)
-    figure = drawn((Iterations(), stacked), (UsefulShare(), shares), (Days(), days))
+    figure = drawn((Levels(), stacked), (LinksFound(), shares), (HttpStates(), days))
     above, middle, below = figure.axes
     assert bars(above) == {"fit": [(0, 6), (0, 9)], "polls": [(6, 7), (9, 9)]}
     assert bars(below) == {"new": [(0, 3), (0, 1)]}
     assert list(middle.lines[0].get_xdata()) == [1.0, 2.0]
     assert middle.lines[0].get_ydata()[0] == 0.4
     assert figure.get_suptitle() == "news “mine”"
-    assert [one.get_title() for one in figure.axes] == [Iterations.title, UsefulShare.title, Days.title]
+    assert [one.get_title() for one in figure.axes] == [Levels.title, LinksFound.title, HttpStates.title]
     assert below.get_xlabel() == "day (UTC)"
 
 
 def test_picture_without_values_is_left_out(drawn):
     number, y = Axis("iteration", "iteration"), Axis("share", "share")
     figure = drawn(
-        (Iterations(), Drawing(number, y, (), ())),
-        (UsefulShare(), Drawing(number, y, (1.0,), (Series("share", (1,)),))),
+        (Levels(), Drawing(number, y, (), ())),
+        (LinksFound(), Drawing(number, y, (1.0,), (Series("share", (1,)),))),
     )
     (only,) = figure.axes
     assert only.lines[0].get_marker() == "o"

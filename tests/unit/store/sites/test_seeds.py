@@ -29,9 +29,11 @@ A, B, C = "http://a.example", "http://b.example", "http://c.example"
 
 
 def test_values_that_are_not_given_again_are_kept(database):
-    save_seeds(database, [{"site": A, "start_url": f"{A}/ru/", "name": "The A", "short_name": "A", "parallel": 2}])
+    whole = {"site": A, "start_url": f"{A}/ru/", "name": "The A", "short_name": "A", "parallel": 2}
+    [(before, none)] = save_seeds(database, [whole])
+    assert none is None
     saved = save_seeds(database, [{"site": A, "parallel": None, "max_level": 3, "delay_s": 0.5, "enabled": False}])
-    assert saved == [(Seed(1, A, f"{A}/ru/", "The A", "A", False, None, 3, 0.5), False)]
+    assert saved == [(Seed(1, A, f"{A}/ru/", "The A", "A", False, None, 3, 0.5), before)]
 
 
 @pytest.mark.both_stores

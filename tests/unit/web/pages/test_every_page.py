@@ -25,9 +25,6 @@ import pytest
         ("/crawls/1/reports/external-links/delete?row=1.2", 400, "Choose at most 500 links in the table."),
         ("/crawls/1/reports/external-links/delete?level=x", 400, "must be a whole number"),
         ("/crawls/1/reports/external-links/delete?reason=x", 400, "has no filter reason"),
-        ("/crawls/1/documents/999", 404, ""),
-        ("/crawls/1/documents/99999999999999999999", 404, ""),
-        ("/crawls/1/documents/1?version=x", 404, ""),
     ],
 )
 def test_wrong_address_is_an_error_in_words(browser, crawl_id, path, status, sentence):

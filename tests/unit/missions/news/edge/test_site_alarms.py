@@ -8,7 +8,7 @@ from crawlers.missions.news.stored.news_tables import DiscoveredFeed, EndedAlarm
 from crawlers.store.database import Database
 from crawlers.store.schema.tables import seed, site
 from tests.support.command_here import run_here
-from tests.support.news_store import OTHER, SITE, NewsStore
+from tests.support.missions.news.news_store import OTHER, SITE, NewsStore
 from tests.support.stored_rows import add_sites, execute
 
 FAR = "http://feeds.example/one"

@@ -14,7 +14,7 @@ from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.store.schema.tables import page
 from crawlers.urls.resolution import resolve
 from tests.support.command_here import run_here
-from tests.support.news_store import NewsStore
+from tests.support.missions.news.news_store import NewsStore
 from tests.support.stored_rows import execute
 
 SOURCES = r"""

@@ -11,7 +11,7 @@ from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH,
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.urls.keys import url_key
-from tests.support.news_store import SITE, NewsStore
+from tests.support.missions.news.news_store import SITE, NewsStore
 from tests.support.stored_rows import NothingPending
 
 NOW = 1e9

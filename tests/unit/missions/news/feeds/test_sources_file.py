@@ -1,6 +1,7 @@
 """sources.yaml: its values, and one message for every mistake; valid entries are kept."""
 
 import pytest
+from hypothesis import example, given
 
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
@@ -8,6 +9,7 @@ from crawlers.missions.news.feeds import sources_file
 from crawlers.missions.news.feeds.sources import Source
 from crawlers.missions.news.feeds.sources_file import MAX_BYTES, parse_sources, read_sources
 from crawlers.missions.news.urls.rule_learner import UrlRule
+from tests.support.yaml_texts import ANY_TEXT, lines
 
 A = Source(SiteLimits("http://a.example", start_url="http://a.example/"))
 
@@ -119,3 +121,23 @@ def test_unreadable_files_are_reported(tmp_path):
             read_sources(str(path))
     with pytest.raises(ConfigError, match="cannot be read"):
         read_sources(str(tmp_path))
+
+
+LISTS = ANY_TEXT.map(lambda text: f"sources:\n- site: b.example\n  name: {text}\n- a.example\n")
+
+
+@given(ANY_TEXT | LISTS)
+@example("sources:\n- '\n- b")
+def test_any_text_has_sources_or_problems_with_their_lines(text):
+    try:
+        _, problems = parse_sources(text, "s.yaml")
+    except ConfigError as error:
+        problems = str(error).split("\n")
+        if problems[-1] == "No valid source is left; fix the file.":
+            del problems[-1]
+        elif problems[0].startswith(("s.yaml: expected `sources:`", "s.yaml: no sources found")):
+            return
+    for problem in problems:
+        origin, line, _ = problem.split(":", 2)
+        assert origin == "s.yaml"
+        assert 1 <= int(line) <= lines(text)

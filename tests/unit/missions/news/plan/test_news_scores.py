@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crawlers.items import GONE, OTHER, REVISIT
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, NewsScores, QueueShares, QueueSlot
+from tests.support.orders import order
 
 EVERYTHING = [OTHER, ARCHIVE, FIT]
 
@@ -121,3 +122,11 @@ def test_small_gains_are_withheld_until_they_matter_and_none_is_lost():
     assert rises[:6] == [True, True, True, False, True, False]
     assert sum(rises) < 20
     assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1
+
+
+@pytest.mark.parametrize(("name", "weighs_links"), [("fit", False), ("fit*opic", True)])
+def test_orders_follow_their_settings(name, weighs_links):
+    made = order(name, FIT_ELSE_FACTOR=0.5, EXPLORE_SHARE=0.25)
+    assert isinstance(made.scores, NewsScores)
+    assert (made.scores._weighs_links, made.scores._else_factor) == (weighs_links, 0.5)
+    assert taken(made.shares(), EVERYTHING, 100) == {OTHER: 25, ARCHIVE: 3, FIT: 72}

@@ -9,7 +9,7 @@ from crawlers.items import OTHER, State
 from crawlers.missions.news.news_items import FEED, HOME, PAGE, News
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FRESH, QueueSlot
 from tests.support.frontier_state import counts_of
-from tests.support.news_run import HOUR, NOW, RULE, feed, target
+from tests.support.missions.news.news_run import HOUR, NOW, RULE, feed, target
 
 
 @pytest.mark.parametrize("status", [301, 302])

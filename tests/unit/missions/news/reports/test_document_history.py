@@ -11,7 +11,7 @@ from crawlers.reasons import Reason
 from crawlers.store.schema.tables import page
 from crawlers.urls.keys import url_key
 from tests.support import histories
-from tests.support.news_store import SITE, NewsStore
+from tests.support.missions.news.news_store import SITE, NewsStore
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.missions.news.reports import document_parquet
 from crawlers.missions.news.reports.document_parquet import COLUMNS, write_documents
-from tests.support.news_store import SITE, NewsStore
+from tests.support.missions.news.news_store import SITE, NewsStore
 
 parquet = pytest.importorskip("pyarrow.parquet")
 

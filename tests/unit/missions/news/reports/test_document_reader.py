@@ -6,7 +6,7 @@ from sqlalchemy import insert
 from crawlers.missions.news.reports.document_reader import Version, read_document
 from crawlers.missions.news.stored.news_tables import content_rule
 from crawlers.reports.catalogue.index_walk import value_steps
-from tests.support.news_store import NewsStore
+from tests.support.missions.news.news_store import NewsStore
 from tests.support.stored_rows import execute
 
 NEVER, AT_ONCE = (lambda: False), (lambda: True)

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.missions.news.reports.search import search, sites_named
-from tests.support.news_store import OTHER, SITE, NewsStore
+from tests.support.missions.news.news_store import OTHER, SITE, NewsStore
 
 pytestmark = pytest.mark.both_stores
 

@@ -9,7 +9,7 @@ from crawlers.missions.news.urls.stored_rules import add_rule
 from crawlers.missions.news.urls.url_prior import MAX_LABELS
 from crawlers.store.schema.tables import SettingRow
 from crawlers.urls.url_expressions import UrlExpressions
-from tests.support.news_store import SITE, NewsStore
+from tests.support.missions.news.news_store import SITE, NewsStore
 from tests.support.stored_rows import read
 
 NEVER = lambda: False  # noqa: E731

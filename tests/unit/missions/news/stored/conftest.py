@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.news_store import NewsStore
+from tests.support.missions.news.news_store import NewsStore
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from crawlers.items import State
 from crawlers.missions.news.plan.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.missions.news.stored.alarms import check
 from crawlers.missions.news.stored.news_tables import DiscoveredFeed, NewsScoreRow, PollRow, alarm
-from tests.support.news_store import DAY, OTHER, SITE
+from tests.support.missions.news.news_store import DAY, OTHER, SITE
 from tests.support.stored_rows import begin, write_changes_of
 
 NOW = 1000 * DAY

@@ -13,7 +13,7 @@ from crawlers.missions.news.stored.iterations import (
     stored_iterations,
 )
 from crawlers.store.writing.change_set import ChangeSet
-from tests.support.news_store import DAY, NewsStore
+from tests.support.missions.news.news_store import DAY, NewsStore
 from tests.support.stored_rows import read, write_changes_of
 
 

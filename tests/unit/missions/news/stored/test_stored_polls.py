@@ -21,9 +21,10 @@ from crawlers.missions.news.stored.stored_polls import (
     sites_that_link,
 )
 from crawlers.store.schema.tables import LinkRow, SiteRules, page
+from crawlers.store.sites.site_opening import count_excluded
 from crawlers.urls.keys import url_key
-from tests.support.news_store import OTHER, SITE, NewsStore
-from tests.support.stored_rows import execute
+from tests.support.missions.news.news_store import OTHER, SITE, NewsStore
+from tests.support.stored_rows import begin, execute
 
 NOW = 1e9
 
@@ -172,3 +173,10 @@ def test_sites_that_link_to_a_page_are_known_in_the_order_of_their_links(crawl):
     crawl.write(*(LinkRow(source, feed_page, 1) for source in (here[1], elsewhere, here[0])))
     assert sites_that_link(crawl.database, feed_page) == [OTHER, SITE]
     assert sites_that_link(crawl.database, elsewhere) == []
+
+
+@pytest.mark.both_stores
+def test_polls_of_sites_that_are_not_listed_any_more_are_counted(crawl):
+    crawl.poll("/rss", "feed", NOW, site=OTHER)
+    begin(crawl.database, SITE, name="news", mission="news")
+    assert count_excluded(crawl.database, crawl.id) == (1, 1)

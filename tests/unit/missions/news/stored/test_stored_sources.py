@@ -38,9 +38,9 @@ def feeds(database):
 
 
 def test_sources_that_are_saved_repeatedly_are_read_back_unchanged(database):
-    assert save_sources(database, [FULL, BARE]) == [(1, FULL, True), (2, BARE, True)]
+    assert save_sources(database, [FULL, BARE]) == [1, 2]
     assert stored_sources(database) == [FULL, BARE]
-    assert save_sources(database, [BARE, FULL]) == [(2, BARE, False), (1, FULL, False)]
+    assert save_sources(database, [BARE, FULL]) == [2, 1]
     assert stored_sources(database) == [FULL, BARE]
     assert save_sources(database, []) == []
 

@@ -16,7 +16,7 @@ from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 from tests.support.frontier_engine import Engine
-from tests.support.news_run import at_once
+from tests.support.missions.news.news_run import at_once
 from tests.support.stored_rows import NothingPending
 
 NAME, NOW = "http://one.test", 1e9

@@ -3,7 +3,7 @@
 from crawlers.missions.news.news_items import News
 from crawlers.missions.news.urls.rule_learner import LEARNT
 from crawlers.missions.news.urls.stored_rules import rules_by_domain
-from tests.support.news_run import SITE
+from tests.support.missions.news.news_run import SITE
 
 
 def test_rules_that_a_page_makes_due_are_learnt_and_stored_with_it(runs):

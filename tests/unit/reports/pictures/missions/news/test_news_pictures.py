@@ -6,7 +6,7 @@ from crawlers.missions.news.reports import news_pictures
 from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
 from crawlers.missions.news.stored.iterations import DAY_S
 from crawlers.missions.news.stored.news_tables import IterationRow
-from tests.support.news_store import NewsStore
+from tests.support.missions.news.news_store import NewsStore
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from bench.durability.news_kills import SETTINGS, CrewKiller, Witness, go_on, problems_of
-from tests.support.watched_press import WatchedPress
+from tests.support.missions.news.watched_press import WatchedPress
 
 KILLS, SITES = 2, 3
 

@@ -5,7 +5,6 @@ from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.missions.news.news_opening import read_or_stored_sources
 from crawlers.spiders.extlinks import ExtLinksSpider
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
@@ -64,15 +63,6 @@ def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_pa
     assert ended.status == 0
     assert [url.removeprefix(origin) for _, url, _ in project.query(PULLS)] == ["/", "/missing", "/a", "/b"]
     assert project.outcomes == [("finished", "finished")]
-
-
-@pytest.mark.parametrize(("read", "what"), [(ExtLinksSpider.sites, "sites"), (read_or_stored_sources, "sources")])
-def test_missing_store_is_said_without_its_own_remedy(tmp_path, monkeypatch, read, what):
-    monkeypatch.chdir(tmp_path)
-    settings = Settings({"DATABASE_URL": "sqlite:///crawl.sqlite"})
-    missing = f"no {what} are given, and DATABASE_URL: {tmp_path / 'crawl.sqlite'} does not exist; "
-    with pytest.raises(ConfigError, match=f"^{missing}(?!.*crawl first).*scrapy sites add URL$"):
-        read(None, settings)
 
 
 def test_sites_of_the_store_come_before_those_of_hosts_txt(tmp_path):
@@ -163,3 +153,11 @@ def test_levels_of_the_order_learnt_are_put_right_and_nothing_is_lost_behind_a_l
     assert found == sorted([*wanted, ("/rich/5.html", 5, State.REJECTED)])
     assert ("http://last.example/",) in project.query(FOUND)
     assert project.outcomes == [("finished", "finished")]
+
+
+def test_missing_store_is_said_without_its_own_remedy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = Settings({"DATABASE_URL": "sqlite:///crawl.sqlite"})
+    missing = f"no sites are given, and DATABASE_URL: {tmp_path / 'crawl.sqlite'} does not exist; "
+    with pytest.raises(ConfigError, match=f"^{missing}(?!.*crawl first).*scrapy sites add URL$"):
+        ExtLinksSpider.sites(None, settings)

@@ -10,7 +10,7 @@ from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.url_history import url_history
 from crawlers.store.database import Database
 from crawlers.store.reading.queries import crawl_named
-from tests.integration.test_news import SETTINGS, WORDS, kill_before_commit, run
+from tests.integration.missions.news.test_news import SETTINGS, WORDS, kill_before_commit, run
 from tests.support.sites.server import Web
 
 ARTICLES = 4

@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.missions.news.stored.news_tables import IterationRow
-from tests.support.news_store import DAY, NewsStore
+from tests.support.missions.news.news_store import DAY, NewsStore
 from tests.support.running import Project
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from crawlers.missions.topic.topic_pictures import Similarity
 from crawlers.missions.topic.topic_tables import RelevanceRow
+from tests.support.missions.topic.topic_store import add_page, begin_topic
 from tests.support.stored_rows import write_rows
-from tests.support.topic_store import add_page, begin_topic
 
 READ = [(3.0, 0.25, 1.5), (1.0, 0.75, 0.0), (2.0, 0.5, 0.5)]  # when, similarity, ln TimelyRank
 

@@ -4,14 +4,19 @@ import json
 
 import pytest
 
+from crawlers.bandits.index_rule import Best
+from crawlers.frontier.sql_store import read_starts
 from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import OTHER, Page, State
+from crawlers.items import GONE, OTHER, REVISIT, Page, State
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, QueueSlot, by_fit
-from crawlers.missions.news.stored.news_tables import PollRow, news_score
+from crawlers.missions.news.stored.news_tables import NewsScoreRow, PollRow, news_score
+from crawlers.store.schema.tables import PullRow
+from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import pending_of
-from tests.support.stored_rows import execute
+from tests.support.orders import order
+from tests.support.stored_rows import execute, new_page, write_rows
 
 SHARES = {"explore": 0.0, "archive": 0.0}
 
@@ -221,3 +226,39 @@ def test_url_that_is_found_nearer_leaves_its_site_asleep_when_nothing_waits(engi
     site.frontier.add([Candidate(site.id, site.target("/a1"), 0, hint=QueueSlot(FIT, 1.0))], NOW)
     assert drained(site) == ["/a1"]
     assert site.frontier.next_due(NOW) == 60
+
+
+def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine):
+    site = Site(engine, engine.frontier(order("fit"), Best()))
+    site.add("/")
+    lease = site.one()
+    targets = [site.target(path) for path in ("/late/", "/fresh/")]
+    page = Page(lease.id, lease.url, 0, State.DONE, 200, links=[(one, 1) for one in targets])
+    slots = {targets[0].key: QueueSlot(FIT, 1.0), targets[1].key: QueueSlot(FRESH, NOW)}
+    site.frontier.acknowledge(lease, Decision(page, slots), NOW)
+    site.frontier.store.submit(site.frontier.close_site(site.id))
+    site.frontier.store.flush()
+    assert not site.frontier.schedule.is_waiting
+    site.frontier.open_site(SiteRow(site.id, site.root, 9, None, 0.0), NOW)
+    assert [one.url.removeprefix(site.root) for one in site.frontier.lease(NOW, 9)] == ["/fresh/", "/late/"]
+
+
+@pytest.mark.both_stores
+def test_scheduled_revisits_are_in_order_of_their_times(engine):
+    times = {1: 30.0, 2: 10.0, 3: 20.0, 4: 10.0, 5: 1.0}
+    for number, due_at in times.items():
+        poll = PollRow(number, 1, "page", due_at, 0.0, 1, 0, 0, None, "", None)
+        score = NewsScoreRow(number, 1, GONE if number == 5 else REVISIT, 0.0, 0.0, 0.0)
+        write_rows(engine.database, new_page(number, 1, State.DONE), poll, score)
+    store = engine.frontier().store
+    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due("news_score", [2, 1])[1]]
+    assert found == [(2, 10.0, 10.0), (4, 10.0, 10.0), (3, 20.0, 20.0), (1, 30.0, 30.0)]
+    assert store.due("news_score", [2]) == {}
+
+
+def test_shares_count_the_pulls_of_earlier_runs(engine):
+    write_rows(engine.database, PullRow(4, 3, 2.0, 9.0), PullRow(4, 1, 0.0, 9.0))
+    store = engine.frontier().store
+    (start,) = read_starts(store, order("fit"), [4], room=100, head_urls=100, has_pulls=True)
+    assert start.shares is not None
+    assert start.shares.choose([OTHER, FIT]) == FIT, "two pulls are more than the share of other URLs"

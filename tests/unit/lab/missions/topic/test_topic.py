@@ -14,8 +14,9 @@ from crawlers.missions.topic.topic_file import topic_terms
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.store.database import Database
 from tests.support.command_topic_web import LinkedSites, crawl
+from tests.support.missions.topic.topic_store import add_page, begin_topic
+from tests.support.stored_pages import add_links
 from tests.support.stored_rows import begin, write_rows
-from tests.support.topic_store import add_links, add_page, begin_topic
 
 BUDGET = 30
 

@@ -9,9 +9,12 @@ import pytest
 from crawlers.items import GONE, State
 from crawlers.store.database import Database
 from tests.support.killing import killed_at_request
-from tests.support.running import add_on
+from tests.support.running import Project, add_on
+from tests.support.sites.server import Web, pages
 from tests.support.sites.town import NAMES
 from tests.support.workers_of_web import stored_cash
+from tests.support.written_by_one import SETTINGS as RECORDED
+from tests.support.written_by_one import ring, statements, wrote
 
 SETTINGS = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "TRAPS_ENABLED": 0, "RETRY_BACKOFF_SECONDS": 0.01}
 OPEN = {**SETTINGS, "SCOPE": "all"}
@@ -113,3 +116,13 @@ def test_killed_crawl_keeps_all_its_cash_and_the_sites_that_it_found(town, crawl
     assert sum(after.values()) == 200
     assert len(after) == len(NAMES)
     assert all(after[site] > before.get(site, 0) for site in after), "sites found on the way are gone on with"
+
+
+def test_sites_that_are_discovered_and_numbers_of_pages_are_reserved_and_written_by_the_writer(tmp_path):
+    with Web(b=pages(ring(3)), c=pages(ring(3))) as found:
+        others = [f"{found[name].origin}/" for name in "bc"]
+        with Web(a=pages(ring(3, *others))) as web:
+            project = Project(tmp_path, **RECORDED, PAGE_BUDGET=12, SCOPE="all")
+            assert project.run("crawl", "broad", "-a", f"hosts={web['a'].origin}").status == 0
+    assert wrote(statements(project), "INSERT INTO site")
+    assert len(project.query("SELECT * FROM site")) == 3

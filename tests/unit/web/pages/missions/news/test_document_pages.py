@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 
 def first_documents(browser, crawl_id, query=""):
     text = browser.get(f"/crawls/{crawl_id}/reports/documents{query}").text
@@ -28,3 +30,8 @@ def test_earlier_version_is_shown_as_such(browser, crawl_id):
     assert "This is version 1 of 2." in text
     assert '<p dir="auto">Old text.</p>' in text
     assert browser.get(f"{path}?version=3").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["999", "99999999999999999999", "1?version=x"])
+def test_wrong_number_is_no_document(browser, crawl_id, path):
+    assert browser.get(f"/crawls/{crawl_id}/documents/{path}").status_code == 404

@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.running import Project
 from tests.support.sites.server import Web, pages
+from tests.support.written_by_one import SETTINGS as RECORDED
+from tests.support.written_by_one import ring, statements, wrote
 
 ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
 BODIES = {
@@ -60,3 +62,13 @@ def test_results_of_a_crawl_that_its_budget_ends_are_those_of_the_pages_read(pro
     assert [row["title"] for row in rows(project)] == ["Unicode", "Start", "'=kitchen()"]
     after = project.query("SELECT similarity FROM topic_page ORDER BY page_id")
     assert before != after[:2], "they are by all pages read"
+
+
+def test_topic_from_a_downloaded_example_is_written_by_the_writer(tmp_path):
+    site = {**ring(4), "/example": "<title>Unicode</title><p>unicode fonts and encodings of unicode text"}
+    with Web(a=pages(site)) as web:
+        origin = web["a"].origin
+        (tmp_path / "topic.yaml").write_text(f"examples: ['{origin}/example']\nroots: ['{origin}/']\n", "utf-8")
+        project = Project(tmp_path, **RECORDED)
+        assert project.run("crawl", "topic", "-a", "topic=topic.yaml").status == 0
+    assert wrote(statements(project), "INSERT INTO crawler_setting")
