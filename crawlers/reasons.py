@@ -240,15 +240,17 @@ def end_of(reason: str | None) -> str:
 
 
 def brief(reason: str | None) -> str:
-    """Return what a stored *reason* has in common with others of its kind: its sentence up to a colon.
+    """Return what a stored *reason* has in common with others of its kind.
 
-    >>> brief("trap_loop 4"), brief("status 404")
-    ('trap', 'status 404')
+    That is its sentence up to a colon, without the number of a document.
+
+    >>> brief("trap_loop 4"), brief("status 404"), brief("same_url 17")
+    ('trap', 'status 404', 'same URL as document')
     """
     if not reason:
         return ""
     code, parts = parsed(reason)
-    return code.sentence.partition(": ")[0] % parts
+    return code.sentence.replace(" %(document)s", "").partition(": ")[0] % parts
 
 
 def is_about(reason: str | None, text: str) -> bool:

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from crawlers.ranking.link_prior import shipped_weights
 from lxml.html import HtmlElement
 from scipy.optimize import minimize
 from trafilatura import load_html
@@ -37,6 +36,7 @@ from crawlers.missions.news.article.text_blocks import TextBlock, text_blocks
 from crawlers.missions.news.article.text_choice import OF_BLOCKS, best_set, features
 from crawlers.pages.charset import decode
 from crawlers.pages.html import thin
+from crawlers.ranking.link_features import shipped_weights
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import site_of
 

@@ -28,7 +28,7 @@ class Clock:
     def from_crawler(cls, crawler: Crawler) -> Clock:
         clock = cls(crawler.settings.getint("KILLED_AT"))
         crawler.signals.connect(clock.start, signals.request_reached_downloader)
-        crawler.signals.connect(clock.count, signals.response_received)
+        crawler.signals.connect(clock.count, signals.request_left_downloader)  # as it changes the way of no page
         crawler.signals.connect(clock.end, signals.spider_closed)
         return clock
 

@@ -37,7 +37,6 @@ from crawlers.errors import ConfigError, CrawlersError, UnreachedError
 from crawlers.files.atomic import check_file
 from crawlers.files.text_file import quoted, read_text, shortened_list
 from crawlers.inputs.program import suggested
-from crawlers.inputs.setting_readers import named_by
 from crawlers.mission import missions
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import LOG, PROCESS_NUMBER, PROFILE, Kind, Number, Table, Whole, by_name, kind_of
@@ -473,6 +472,7 @@ def read_crawl(database: Database, option: str | None, settings: SettingValues) 
 
     Standard output is left to the results, so that they can be piped. Raises `ConfigError`.
     """
+    from crawlers.inputs.setting_readers import named_by
     from crawlers.store.reading.queries import crawl_named
 
     crawl = crawl_named(database, named_by(option, settings))

@@ -11,7 +11,6 @@ from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl,
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import clean
 from crawlers.files.text_file import shortened
-from crawlers.inputs.setting_readers import named_by
 
 if TYPE_CHECKING:
     import argparse
@@ -44,6 +43,8 @@ class Command(StoreCommand):
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         if len(args) != (opts.search is None):
             raise UsageError("expected one URL, or words with --search")
+        from crawlers.inputs.setting_readers import named_by
+
         with opened_store(settings) as database:
             if opts.search is None:
                 lines = self._lines(database, read_crawl(database, opts.crawl, settings), args[0])

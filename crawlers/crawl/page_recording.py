@@ -61,14 +61,14 @@ class PageRecording:
 
     def record_numbered(self, page: Page) -> Page | Awaitable[Page]:
         """Record *page* as soon as there are numbers for its links, which is nearly always at once."""
-        with suppress(StoreError):  # `record` meets it again, and ends the crawl
+        with suppress(Exception):  # `record` meets it again, and ends the crawl
             numbers = self.session.frontier.store.page_ids.reserve(len(page.links) + len(page.cross_site_links))
             if numbers is not None:
                 return self._record_after(numbers, page)
         return self.record(page)
 
     async def _record_after(self, numbers: Future[Any], page: Page) -> Page:
-        with suppress(StoreError):
+        with suppress(StoreError):  # likewise
             await wrap_future(numbers)
         return self.record(page)
 

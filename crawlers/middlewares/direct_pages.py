@@ -6,13 +6,14 @@ middlewares, pipelines and listeners of users could work on it.
 
 from __future__ import annotations
 
+from types import MethodType
 from typing import TYPE_CHECKING
 
 from pydispatch import dispatcher  # type: ignore[import-untyped]
-from scrapy import signals
+from scrapy import Spider, signals
+from scrapy.pipelines import ItemPipelineManager
 from twisted.python.failure import Failure
 
-from crawlers import settings as defaults
 from crawlers.downloader.http import heard_signals
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.extensions.run_stats import RunStats
@@ -29,17 +30,24 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.page_recording import PageRecording
 
+STORE = "crawlers.pipelines.store.StorePipeline"
+
 
 def needs_no_scrapy(crawler: Crawler) -> bool:
-    """Return whether no component of a user works on the pages of *crawler* behind the downloader."""
+    """Return whether the pages of *crawler* pass nothing behind the downloader but the spider and the store's pipeline.
+
+    A mission that makes other items of them, as news does, leaves that to Scrapy.
+    """
     spider, formatter, settings = crawler.spider, crawler.logformatter, crawler.settings
     assert crawler.engine is not None
+    scraper = crawler.engine.scraper
     return (
         isinstance(spider, SiteSpider)
-        and type(spider).parse is SiteSpider.parse
-        and not crawler.engine.scraper.spidermw.middlewares
-        and settings.getdict("ITEM_PIPELINES").keys() <= defaults.ITEM_PIPELINES.keys()
-        and not settings.getdict("ITEM_PIPELINES_BASE")
+        and (spider.parse, spider._parse) == (MethodType(SiteSpider.parse, spider), MethodType(Spider._parse, spider))
+        and not scraper.spidermw.middlewares
+        and type(scraper.itemproc) is ItemPipelineManager
+        and len(scraper.itemproc.methods["process_item"]) == 1
+        and STORE in settings.getdict("ITEM_PIPELINES")
         and type(formatter) is PageLogFormatter
         and not formatter.is_verbose
     )
@@ -98,6 +106,10 @@ class DirectPages:
         self._count("item_scraped_count")
         recorded = self._recording.record_numbered(page)
         return None if isinstance(recorded, Page) else recorded
+
+    def fail(self, request: Request, error: Exception) -> None:
+        """End the crawl, since the page of *request* could not be recorded."""
+        self._recording.session.control.abort_for(f"{request.url} can't be recorded", error)
 
     async def _record_awaited(self, request: Request, response: Response, page: Awaitable[Page]) -> None:
         try:

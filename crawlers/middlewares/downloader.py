@@ -119,21 +119,21 @@ class ShortWay:
     def fetch(self, request: Request) -> Deferred[Response | Request]:
         """Return what becomes the response to *request*; the request itself if its page, and others, are recorded."""
         begun = _Begun(request, Deferred())
-        self._active.add(request)
         self._begin(request, begun)
         return begun.result
 
     def _begin(self, request: Request, begun: _Begun) -> None:
-        headers, meta = self._model
-        for name in headers:
-            dict.setdefault(request.headers, name, headers[name])  # both are normalised already
-        for key in meta:
-            request.meta.setdefault(key, meta[key])
+        self._active.add(request)
         if signals.request_reached_downloader in heard_signals(self._crawler):
             self._tell(signals.request_reached_downloader, request)
         is_unwanted = self._content_types.is_unwanted if is_of_mission(request) else None
         callbacks = Callbacks(partial(self._ended, request, begun), self.sent, is_unwanted)
         try:
+            headers, meta = self._model
+            for name in headers:
+                dict.setdefault(request.headers, name, headers[name])  # both are normalised already
+            for key in meta:
+                request.meta.setdefault(key, meta[key])
             self.sent(request)
             self._handler.begin(request, callbacks)
         except Exception as error:
@@ -166,27 +166,42 @@ class ShortWay:
         self._leave(Failure(outcome) if isinstance(outcome, Exception) else outcome, request, begun)  # type: ignore[no-untyped-call]
 
     def _leave(self, outcome: Response | Failure, request: Request, begun: _Begun) -> None:
+        self._active.remove(request)
         pages = self.pages
         if pages is None or not pages.takes(request, outcome):
-            self._active.remove(begun.request)
             if isinstance(outcome, Response):
                 outcome.request = request  # another one than that of the engine, if it followed
             begun.result.callback(outcome)  # a failure calls the errbacks
-        elif (recorded := pages.record(request, outcome)) is None:
+            return
+        try:
+            recorded = pages.record(request, outcome)
+        except Exception as error:  # of a mission; nobody else would see it
+            pages.fail(request, error)
+            recorded = None
+        if recorded is None:
             self._follow(pages, begun)
         else:
-            deferred_from_coro(recorded).addBoth(lambda _: self._follow(pages, begun))
+            self._active.add(request)
+            deferred_from_coro(recorded).addBoth(self._recorded, pages, request, begun)
+
+    def _recorded(self, result: object, pages: DirectPages, request: Request, begun: _Begun) -> None:
+        self._active.remove(request)
+        if isinstance(result, Failure) and isinstance(result.value, Exception):
+            pages.fail(request, result.value)
+        self._follow(pages, begun)
 
     def _follow(self, pages: DirectPages, begun: _Begun) -> None:
         """Begin with the next page in the request of the engine, or end it."""
-        self._active.remove(begun.request)
-        following = pages.following()
+        try:
+            following = pages.following()
+        except Exception as error:
+            pages.fail(begun.request, error)
+            following = None
         if following is None:
             begun.request.meta[RECORDED] = True
             begun.result.callback(begun.request)
-            return
-        self._active.add(begun.request)
-        self._begin(following, begun)
+        else:
+            self._begin(following, begun)
 
     def _tell(self, signal: object, request: Request, **more: Any) -> None:
         self._crawler.signals.send_catch_log(signal, request=request, spider=self._crawler.spider, **more)

@@ -147,13 +147,22 @@ class RequestFlow:
         request = self.next()
         if request is None:
             return None
-        now, is_page = self._crawl.clock(), is_of_mission(request)
-        due_s = self._crawl.leasing.next_due(now, self._robots.in_flight) if is_page else 0.0
-        if due_s is not None:
-            self._wakeup.at(now + due_s, now)
-        if not is_page:
+        if not is_of_mission(request):
             self._kept = request
-        return request if is_page else None
+            self._wakeup.at(0.0, 0.0)
+            return None
+        self._wake_when_due(self._crawl.clock())
+        return request
+
+    def _wake_when_due(self, now: float) -> None:
+        """Let the engine ask again when something may be requested."""
+        for due_s in (
+            self._crawl.leasing.next_due(now, self._robots.in_flight),
+            self._robots.next_due(now),
+            self._sitemaps.next_due(now),
+        ):
+            if due_s is not None:
+                self._wakeup.at(now + due_s, now)
 
     def next(self) -> Request | None:
         """Return the next request; None if nothing may be requested yet."""
@@ -182,13 +191,7 @@ class RequestFlow:
             if following is None:
                 if self._robots.only_rests and self._crawl.leasing.waits_for_robots(now):
                     self._robots.hasten(now)
-                for due_s in (
-                    self._crawl.leasing.next_due(now, self._robots.in_flight),
-                    self._robots.next_due(now),
-                    self._sitemaps.next_due(now),
-                ):
-                    if due_s is not None:
-                        self._wakeup.at(now + due_s, now)
+                self._wake_when_due(now)
                 return None
             if isinstance(following, RobotsNeeded):
                 self._robots.enqueue(*following)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from bisect import bisect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -168,8 +169,8 @@ def _read_feed(xml: bytes, into: Gathering, first: int | None) -> FeedContent:
 
     starts = [found.start() for found in _ITEM.finditer(xml)]
     most, first = _FEED_ITEMS if first is None else ITEMS_OF_SLICE, first or 0
-    newest = min(NEWEST, first)
-    if 0 < newest < first < len(starts):
+    if first < len(starts):  # the newest ones leave at least half of the room to the others
+        newest = min(NEWEST, first, bisect(starts, starts[0] + _READ_BYTES // 2) - 1)
         xml = xml[: starts[newest]] + xml[starts[first] :]
     else:
         first = newest = 0

@@ -78,7 +78,7 @@ def _names() -> Iterator[str]:
     for picture in PICTURES.values():
         yield from (picture.title, picture.about)
     for names in (Group, Topic, SeedState, Wait):
-        yield from (str(one.value) for one in names)
+        yield from (str(one.value) for one in names if one is not Topic.MISSION)  # whose heading is the mission's name
     yield from STATES
     yield from (reason.sentence for reason in Reason)
     yield from KINDS

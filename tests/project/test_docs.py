@@ -8,6 +8,7 @@ import re
 import shlex
 import sqlite3
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from crawlers.cli.sites.action import actions
 from crawlers.cli.without_crawl import WithoutCrawl
 from crawlers.items import State
 from crawlers.lab import PARTS
+from crawlers.mission import missions
+from crawlers.options.kinds import by_name
 from crawlers.reasons import ErrorClass
 from crawlers.store.database import Database
 from docs import docstrings, references
@@ -35,7 +38,17 @@ SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FIL
 # Environment variables, a constant in an __all__, reserved names that are refused, and an encoding of Parquet.
 NO_SETTINGS = {
     *("SCRAPY_SETTINGS_MODULE", "CRAWLERS_CRAWL", "CRAWLERS_SUMMARY", "CRAWLERS_WORKER"),
-    *("MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "LINK_WEIGHTS", "DELETED_LINKS", "DELTA_BINARY_PACKED", "RAW_UCB_C"),
+    *(
+        "MAX_URL",
+        "FRONTIER_URL",
+        "TOPIC_TERMS",
+        "LINK_WEIGHTS",
+        "DELETED_LINKS",
+        "DELTA_BINARY_PACKED",
+        "RAW_UCB_C",
+        "PROGRAM_TABLES",
+    ),
+    *chain.from_iterable(by_name(mission.removed) for mission in missions().values()),
 }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import BadUrl
 from crawlers.missions.news.dedup.document_fingerprints import domain_of, url_key128
-from crawlers.missions.news.dedup.url_variants import UrlVariants
+from crawlers.missions.news.dedup.url_variants import original_url
 from crawlers.missions.news.news_items import CHANGED, DUPLICATE, NEW, news_of
 from crawlers.missions.news.stored.documents import add_document, earliest_announcement, stored_document
 from crawlers.missions.news.urls.url_tokens import look_alike, target_of_url
@@ -55,7 +55,7 @@ class ArticlePolicy:
     """Finds copies with *duplicates*, among the documents in *database*.
 
     *languages* are the languages of sources by domain, for articles that do not state theirs; *page_at* returns the
-    number of the page at a URL that was found before, if its key is not the one given. With *has_earlier* the
+    number of the article at a URL that was found before, if its key is not the one given. With *has_earlier* the
     store has documents of other crawls, which are not fetched again; *classifier* recognises their URLs.
 
     The queries that `look_up` and `look_up_links` return run in another thread, so that the reactor does not wait for
@@ -73,7 +73,6 @@ class ArticlePolicy:
         has_earlier: bool,
     ) -> None:
         self._page_at = page_at
-        self._variants = UrlVariants()
         self._classifier = classifier
         self._duplicates = duplicates
         self._database = database
@@ -84,7 +83,7 @@ class ArticlePolicy:
 
     def reason_against(self, target: Target) -> str | None:
         """Return why a new URL must not be fetched: its page was found at another URL, or an earlier crawl has it."""
-        original = self._variants.original(target.url)
+        original = original_url(target.url)
         if original != target.url and (page := self._page_at(original, target.key)) is not None:
             return Reason.SAME_URL.of(page)
         if not self._has_earlier or self._classifier.weight(target.site, target.url) <= 0.0:
@@ -158,8 +157,6 @@ class ArticlePolicy:
             stored = read() if (read := self.look_up(lease, page)) is not None else None
         copies, previous, announced_at = stored or (None, None, None)
         copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, copies)
-        if previous is None:
-            self._variants.learn(page.url, "" if copy is None else copy.url)
         if copy is not None:
             is_other = self._is_alternate_url(page, copy.url)
             return replace(

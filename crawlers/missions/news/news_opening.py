@@ -22,7 +22,7 @@ from crawlers.missions.news.feeds.sources_file import read_sources
 from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.news_run import NewsRun
 from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.missions.news.stored.documents import has_earlier_documents
@@ -137,7 +137,8 @@ def open_news(
 
     def page_at(url: str, but: int) -> int | None:
         found = target(url)
-        return None if found.key == but else frontier.discovery.page_of(found)
+        is_other = found.key != but and classifier.slot_of(found).queue == FIT  # a section may be called /print/
+        return frontier.discovery.page_of(found) if is_other else None
 
     classifier = UrlClassifier(
         stored_rules.rules_by_domain(database),

@@ -284,7 +284,8 @@ class NewsRun(Run):
         """Warn of a known feed whose first poll fails; later failures raise alarms."""
         kind, problem = self._feeds.kind(lease.key), news.problem if page.state is State.DONE else page.reason
         if kind and problem and not lease.is_revisit and page.state is not State.MOVED:
-            logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url), sentence(problem))
+            owner = self._feeds.owner(page.url)
+            logger.warning("%s %s%s: %s", kind, page.url, f" of {owner}" if owner else "", sentence(problem))
 
     def _is_inaccessible_home(self, lease: Lease, page: Page) -> bool:
         """Whether the first request for a start URL got a response that is not the page."""

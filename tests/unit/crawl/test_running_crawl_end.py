@@ -8,9 +8,10 @@ from contextlib import closing
 import pytest
 from sqlalchemy import text
 
-from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
+from crawlers.errors import BadUrl, ConfigError, MissionError, StoreError
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.urls.scope import Scope
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
 from tests.support.services import fresh_database
@@ -27,23 +28,23 @@ def reject(page):
     raise BUG
 
 
-def check_failure(crawl, kind, text):
+def check_failure(crawl, kind, text, reason="store_failed"):
     """Check that a failure has ended the crawl."""
     assert isinstance(crawl.crawl.control.failure, kind)
     assert text in str(crawl.crawl.control.failure)
-    assert crawl.stopped == ["store_failed"]
+    assert crawl.stopped == [reason]
 
 
 # Failures
 
 
-def test_bug_while_a_page_is_stored_ends_the_crawl(opened, policy, caplog, monkeypatch):
-    monkeypatch.setattr(type(policy), "__module__", "crawlers.missions.own")  # one of users would be theirs to correct
+def test_bug_of_a_mission_while_a_page_is_stored_ends_the_crawl(opened, policy, caplog):
     crawl = opened()
     policy.decides = reject
     crawl.end(crawl.lease())
-    check_failure(crawl, FrontierError, f"{SITE}/ can't be stored: ValueError a bug; please report it")
-    assert "Internal error" in caplog.messages
+    text = ".decide: ValueError a bug; correct it, or report it if it is not yours"
+    check_failure(crawl, MissionError, text, Reason.MISSION_FAILED)
+    assert "The mission failed" in caplog.messages
     assert crawl.pages()["/"] == (State.WAITING, "")
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from scrapy.crawler import Crawler
+from scrapy.pipelines import ItemPipelineManager
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
@@ -15,8 +16,15 @@ class Mine:
     def process_request(self, request):
         return None
 
+    def process_item(self, item):
+        return item
+
 
 class MyFormatter(PageLogFormatter):
+    pass
+
+
+class MyProcessor(ItemPipelineManager):
     pass
 
 
@@ -70,6 +78,7 @@ BEHIND_THE_DOWNLOADER = {
     "base": {"ITEM_PIPELINES_BASE": {Mine: 100}},
     "log": {"LOG_LEVEL": "DEBUG"},
     "formatter": {"LOG_FORMATTER": MyFormatter},
+    "processor": {"ITEM_PROCESSOR": MyProcessor},
 }
 
 

@@ -288,3 +288,15 @@ def test_long_feed_is_read_in_slices_that_begin_with_the_newest_entries(monkeypa
     assert set("".join(found)) == set("012345678")
     assert len(read_feed(body.encode(), URL, None, NOW).items) == 9, "of others"
     assert len(found) <= 4
+
+
+def test_slices_of_large_entries_that_are_cut_by_their_bytes_go_on(monkeypatch):
+    monkeypatch.setattr(feed_reader, "_READ_BYTES", 1_000)
+    body = rss(*(f"<link>/{number}</link><description>{'x' * 300}</description>" for number in range(9)))
+    first, found = 0, set()
+    for _ in range(9):
+        content = read_feed(body.encode(), URL, None, NOW, first)
+        found |= {item.url[-1] for item in content.items}
+        if not (first := content.rest):
+            break
+    assert (first, found) == (0, set("012345678"))

@@ -166,14 +166,3 @@ def test_other_form_of_a_page_that_was_found_is_not_fetched(policy, form):
     policy.judge("/news/1-story")
     assert policy.policy.reason_against(resolve(SITE, f"/news/1-story{form}")) == "same_url 1"
     assert policy.policy.reason_against(resolve(SITE, f"/news/2{form}")) is None
-
-
-def test_parameter_that_made_no_difference_three_times_is_learnt_for_its_site(policy):
-    for number in range(1, 4):
-        article = replace(STORY, text=f"Text {number}")
-        policy.judge(f"/news/{number}?id=7", article=article)
-        assert policy.policy.reason_against(resolve(SITE, "/news/1?id=7&via=app")) is None
-        policy.judge(f"/news/{number}?id=7&via=app", article=article)
-    assert policy.policy.reason_against(resolve(SITE, "/news/1?via=start&id=7")) == "same_url 1"
-    assert policy.policy.reason_against(resolve(SITE, "/news/1?id=8")) is None
-    assert policy.policy.reason_against(resolve("http://two.test", "/news/1?id=7&via=app")) is None
