@@ -314,6 +314,52 @@ def test_signals_and_stats_are_those_of_scrapy_whether_a_middleware_sees_the_req
     assert [any(line.startswith("middleware") for line in lines) for lines in said] == [False, True, False]
 
 
+BROKEN = """
+from crawlers.crawl.page_recording import PageRecording
+from crawlers.pages.response import ResponseReader
+
+
+def broken(method, name):
+    def call(self, what, *arguments):
+        if what.url.endswith("/a"):
+            raise RuntimeError(f"{name} is broken")
+        return method(self, what, *arguments)
+    return call
+
+
+class Reading:
+    def __init__(self):
+        ResponseReader.read = broken(ResponseReader.read, "reading")
+
+
+class Recording:
+    def __init__(self):
+        PageRecording.record_numbered = broken(PageRecording.record_numbered, "recording")
+"""
+
+
+@pytest.mark.parametrize("is_direct", [True, False])
+def test_page_that_cannot_be_read_fails_and_the_crawl_goes_on(tmp_path, is_direct):
+    project = Project(tmp_path)
+    (project.folder / "broken.py").write_text(BROKEN, "utf-8")
+    with Web(site=pages(BODIES)) as web:
+        settings = {"EXTENSIONS": {"broken.Reading": 0}, "LOG_LEVEL": "INFO" if is_direct else "DEBUG"}
+        outcome = project.crawl(web.hosts(), **settings)
+        assert (outcome.status, project.outcomes) == (0, [("finished", "finished")])
+        assert "Spider error processing <GET " in outcome.log
+        failed = project.query("SELECT reason FROM page WHERE url LIKE '%/a'")
+        assert failed == [("spider_failed error RuntimeError reading is broken",)]
+
+
+def test_page_that_cannot_be_recorded_ends_the_crawl(tmp_path):
+    project = Project(tmp_path)
+    (project.folder / "broken.py").write_text(BROKEN, "utf-8")
+    with Web(site=pages(BODIES)) as web:
+        outcome = project.crawl(web.hosts(), EXTENSIONS={"broken.Recording": 0})
+        assert (outcome.status, project.outcomes[0][0]) == (1, "interrupted")
+        assert "/a can't be recorded: RuntimeError recording is broken; please report it" in outcome.log
+
+
 LOSING = """
 class Losing:
     def process_item(self, item):

@@ -33,7 +33,8 @@ def import_sources(settings: BaseSettings, name: str) -> None:
     sources, problems = read_sources(name)
     sites = [one.limits.site for one in sources]
     with opened(settings, create=True) as database:
-        before = {one.limits.site: one for one in stored_sources(database, sites)}
+        before: dict[str, object] = {one.limits.site: one for one in stored_sources(database, sites)}
+        before |= dict.fromkeys(before.keys() - {one.limits.site for one in stored_sources(database)}, "disabled")
         saved = save_sources(database, sources)
         after = {one.limits.site: one for one in stored_sources(database, sites)}
     for number, site in zip(saved, sites, strict=True):

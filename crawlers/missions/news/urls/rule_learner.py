@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from crawlers.missions.news.urls.url_pattern import Counts, learn_patterns
 from crawlers.urls.url_expressions import is_expression
 
-MAX_LABELS = 1_000  # 0.15 MB; learning from them takes some 20 ms
+MAX_LABELS = 1_000  # 0.15 MB; learning from them takes some 35 ms
 MIN_KIND = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
 DUE_AT = (30, 100, 300, 1_000)  # labels; then at each doubling of their number
 MAX_RULES = 1_000  # manual rules per domain; a learner creates fewer
@@ -73,7 +73,7 @@ class RuleLearner:
 
         Notes
         -----
-        Some 20 us for each label. The prior of all labels together counts as `PRIOR_LABELS` further labels, that of one
+        Some 35 us for each label. The prior of all labels together counts as `PRIOR_LABELS` further labels, that of one
         as `MAX_PRIOR` at most, so that wrong labels weigh less while there are few.
         """
         share = min(MAX_PRIOR, PRIOR_LABELS / max(1, len(self._articles) + len(self._others)))
