@@ -124,8 +124,6 @@ class ShortWay:
 
     def _begin(self, request: Request, begun: _Begun) -> None:
         self._active.add(request)
-        if signals.request_reached_downloader in heard_signals(self._crawler):
-            self._tell(signals.request_reached_downloader, request)
         is_unwanted = self._content_types.is_unwanted if is_of_mission(request) else None
         callbacks = Callbacks(partial(self._ended, request, begun), self.sent, is_unwanted)
         try:
@@ -134,6 +132,8 @@ class ShortWay:
                 dict.setdefault(request.headers, name, headers[name])  # both are normalised already
             for key in meta:
                 request.meta.setdefault(key, meta[key])
+            if signals.request_reached_downloader in heard_signals(self._crawler):
+                self._tell(signals.request_reached_downloader, request)
             self.sent(request)
             self._handler.begin(request, callbacks)
         except Exception as error:
