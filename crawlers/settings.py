@@ -5,6 +5,9 @@ Our own are declared in `crawlers.options`; docs/reference/settings.md has both.
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
+
 from crawlers import options
 
 globals().update({name: one.default for name, one in options.SETTINGS.items()})
@@ -14,6 +17,9 @@ SPIDER_MODULES = ["crawlers.spiders"]
 NEWSPIDER_MODULE = "crawlers.spiders"
 SPIDER_LOADER_CLASS = "crawlers.extensions.spider_loader.SpiderLoader"
 COMMANDS_MODULE = "crawlers.commands"
+_typed = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+if _typed.isidentifier() and find_spec(f"crawlers.commands.{_typed}") is not None:
+    COMMANDS_MODULE += f".{_typed}"  # whose commands Scrapy all imports, to find the one that is typed
 SCHEDULER = "crawlers.schedulers.adaptive.AdaptiveScheduler"
 ITEM_PIPELINES = {
     "crawlers.pipelines.store.StorePipeline": 900,  # after those of users

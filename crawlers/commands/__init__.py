@@ -1,5 +1,6 @@
-"""The commands, one a module, and nothing else: for any command, Scrapy imports all of them.
+"""The commands, one a module, and nothing else.
 
-So each imports what it needs when it runs. Those of Scrapy that are not crawls (`WithoutCrawl`) are replaced by
+A command imports its own module (see `crawlers.settings`); for a list of them, and for those of Scrapy, Scrapy imports
+all, so each imports what it needs when it runs. Those of Scrapy that are not crawls (`WithoutCrawl`) are replaced by
 versions that leave the store alone.
 """

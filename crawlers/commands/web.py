@@ -40,7 +40,7 @@ class Command(StoreCommand):
         parser.add_argument("--port", type=int, metavar="PORT", default=8060, help="default: %(default)s")
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
-        # Scrapy imports all commands for each of them: the others must not wait for the panel.
+        # Scrapy may import all commands for another one: it must not wait for the panel.
         from crawlers.store.database import Database, is_missing
         from crawlers.web.serving import access_on, bound, in_url, panel, serve
 

@@ -28,3 +28,19 @@ print(*[name for name in {SLOW} if name in sys.modules])
 def test_slow_libraries_are_not_imported_at_the_start():
     started = subprocess.run([sys.executable, "-c", START], check=True, capture_output=True, text=True, timeout=60)
     assert started.stdout == "\n\n"
+
+
+HELP = """
+import sys
+from scrapy.cmdline import execute
+sys.argv = ["scrapy", "graph", "--help"]
+try:
+    execute()
+finally:
+    print(*sorted(name for name in sys.modules if name.startswith("crawlers.commands.")))
+"""
+
+
+def test_a_command_imports_none_of_the_others():
+    started = subprocess.run([sys.executable, "-c", HELP], check=True, capture_output=True, text=True, timeout=60)
+    assert started.stdout.splitlines()[-1] == "crawlers.commands.graph"
