@@ -200,7 +200,7 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
 
     Raises `ConfigError` if it is missing or can't be read, or for its content.
     """
-    from crawlers.sites.seed_list import parse_host_list, parse_hosts
+    from crawlers.sites.hosts_file import parse_host_list, parse_hosts
 
     if not hosts:
         raise ConfigError(f"no sites are given: {NAME_SITES}")

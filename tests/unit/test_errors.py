@@ -6,7 +6,8 @@ import pytest
 
 from crawlers.errors import ConfigError, CrawlersError, without_passwords
 from crawlers.files.text_file import quoted
-from crawlers.sites.seed_list import find_seed, parse_host_list
+from crawlers.sites.hosts_file import parse_host_list
+from crawlers.sites.seed_list import find_seed
 
 SECRET = "s3cret"
 ADDRESSES = [

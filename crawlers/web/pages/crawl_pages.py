@@ -21,7 +21,7 @@ from crawlers.inputs.program import command_of
 from crawlers.options.kinds import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.live_display import counts_of_crawl, crawl_overview, crawls_overview
-from crawlers.sites.seed_list import hosts_line
+from crawlers.sites.hosts_file import hosts_line
 from crawlers.store.reading.crawl_results import unavailable_sites
 from crawlers.store.reading.crawl_settings import recorded_folder, successor
 from crawlers.store.reading.crawls import FINISHED

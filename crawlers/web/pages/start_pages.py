@@ -22,7 +22,7 @@ from crawlers.inputs.program import CrawlCommand, command_of, suggested
 from crawlers.mission import missions
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.reports.crawl_manifest import manifest_of
-from crawlers.sites.seed_list import format_hosts, parse_hosts
+from crawlers.sites.hosts_file import format_hosts, parse_hosts
 from crawlers.store.sites.seeds import crawl_seeds
 from crawlers.web.panel import changes, number_in, numbered_crawl, panel_of, render
 from crawlers.web.starting import FOLDER, NAME

@@ -10,7 +10,7 @@ from crawlers.errors import ConfigError
 from crawlers.files.atomic import file_stem
 from crawlers.plurals import plural
 from crawlers.reports.site_results import TABLES
-from crawlers.sites.seed_list import parse_hosts
+from crawlers.sites.hosts_file import parse_hosts
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 

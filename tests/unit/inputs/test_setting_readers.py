@@ -25,7 +25,7 @@ from crawlers.inputs.setting_readers import (
     rule_options,
     url_selection,
 )
-from crawlers.sites.seed_list import parse_hosts
+from crawlers.sites.hosts_file import parse_hosts
 from crawlers.store.reading.crawls import SELECTION_SETTINGS
 from crawlers.urls.normalization import Normalization
 from tests.support.opened_crawl import project_settings
