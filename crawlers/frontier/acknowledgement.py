@@ -13,8 +13,8 @@ from crawlers.items import REVISIT, State
 from crawlers.pages.retries import REST_STATUSES
 from crawlers.ranking.page_orders import MAX_HOPS
 from crawlers.reasons import Reason
-from crawlers.store.schema.message_tables import ChangedLinks
 from crawlers.store.schema.tables import (
+    ChangedLinks,
     LinkAnchorRow,
     LinkChangeRow,
     LinkTextRow,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.items import Hint, LinkPlace, LinkText, Page, Target
     from crawlers.ranking.link_values import Features
     from crawlers.ranking.page_orders import Shares
-    from crawlers.store.schema.message_tables import Message
+    from crawlers.store.schema.message_rows import Message
 
 
 class QueueEntry(NamedTuple):

@@ -21,9 +21,9 @@ from crawlers.items import REVISIT, State
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.reading.importance import parts_of
 from crawlers.store.reading.run_command import ANOTHER, check_mission
-from crawlers.store.schema.message_tables import Message, message
+from crawlers.store.schema.message_rows import Message
 from crawlers.store.schema.rows import VISITS
-from crawlers.store.schema.tables import REVISITED, crawl, page, site, worker
+from crawlers.store.schema.tables import REVISITED, crawl, message, page, site, worker
 from crawlers.store.streaming import among
 from crawlers.store.worker_rows import ACTIVE, Round, asked, check_active, ending, finisher, lock_crawl
 from crawlers.store.writing.pulls import Pull

@@ -23,7 +23,7 @@ from crawlers.frontier.acknowledgement import is_unchanged
 from crawlers.frontier.values import IncomingLink, OutgoingLinks
 from crawlers.items import Hint, LinkPlace, Target
 from crawlers.store import worker_rows
-from crawlers.store.schema.message_tables import NO_PAGE, Message, MovedPage, ReceivedLink, TakenMessage
+from crawlers.store.schema.message_rows import NO_PAGE, Message, MovedPage, ReceivedLink, TakenMessage
 from crawlers.store.schema.tables import LinkAnchorRow, LinkChangeRow, LinkTextRow
 from crawlers.store.sites.site_opening import site_rows
 from crawlers.store.streaming import AMONG

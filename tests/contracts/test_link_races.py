@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.store.database import Database
-from crawlers.store.schema.message_tables import ChangedLinks, Message, ReceivedLink, TakenMessage, message
-from crawlers.store.schema.tables import PageLinks, link
+from crawlers.store.schema.message_rows import Message, ReceivedLink, TakenMessage
+from crawlers.store.schema.tables import ChangedLinks, PageLinks, link, message
 from crawlers.store.writing.bulk_writer import write_changes
 from crawlers.store.writing.change_set import ChangeSet
 from tests.support.interleaving import interleaved

@@ -18,8 +18,7 @@ from crawlers.ranking.opic import OPIC, OPICTotals
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.reading.importance import parts_of
-from crawlers.store.schema.message_tables import message
-from crawlers.store.schema.tables import importance, link, page, site
+from crawlers.store.schema.tables import importance, link, message, page, site
 from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve

@@ -39,8 +39,7 @@ from crawlers.reports.histories.linking_pages import LinkingPages, link_texts
 from crawlers.reports.histories.score_history import score_facts
 from crawlers.store.reading.queries import addresses_of
 from crawlers.store.reading.url_counts import kind_of
-from crawlers.store.schema.message_tables import message
-from crawlers.store.schema.tables import SCORE_ROWS, external_url, link_features, metadata, page, site
+from crawlers.store.schema.tables import SCORE_ROWS, external_url, link_features, message, metadata, page, site
 from crawlers.store.schema.tables import crawl as crawled
 from crawlers.store.sites.seeds import deleted_links
 from crawlers.urls.keys import url_key

@@ -23,8 +23,7 @@ from crawlers.store import worker_rows
 from crawlers.store.database import lock_name
 from crawlers.store.reading.crawl_settings import record, recorded, setting_of
 from crawlers.store.reading.run_command import Command, check_mission, check_rejoining
-from crawlers.store.schema.message_tables import message
-from crawlers.store.schema.tables import REVISITED, SettingRow, crawl, link_anchor, page, site
+from crawlers.store.schema.tables import REVISITED, SettingRow, crawl, link_anchor, message, page, site
 from crawlers.store.sites.site_opening import find_sites, open_sites, reselect, site_rows
 from crawlers.store.worker_rows import free_locks
 from crawlers.store.writing.change_set import ChangeSet

@@ -7,10 +7,9 @@ Other kinds of writes, for example an UPDATE of some columns, are row types decl
 """
 
 from crawlers.mission import installed, parts_of_all
-from crawlers.store.schema import message_tables
 from crawlers.store.schema.tables import metadata
 
-__all__ = ["PROGRAM_TABLES", "message_tables", "metadata"]
+__all__ = ["PROGRAM_TABLES", "metadata"]
 
 for _mission in installed():
     _mission.all_parts("tables")

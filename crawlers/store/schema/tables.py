@@ -28,9 +28,12 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
+    delete,
     event,
     false,
     insert,
+    select,
     true,
     update,
 )
@@ -762,3 +765,53 @@ class EndedTotals(NamedTuple):
 
     crawl_id: int
     worker_id: int
+
+
+message = Table(
+    "message",
+    metadata,
+    Column("id", ROW_ID, primary_key=True),
+    Column("crawl_id", Integer, nullable=False),
+    Column("site_id", Integer, nullable=False, doc="→ `site.id` of the target"),
+    Column("source_id", BigInteger, nullable=False, doc="→ `page.id` of the page with the link; 0: robots.txt"),
+    Column("target_id", BigInteger, doc="→ `page.id` of the target, if the sender knows it"),
+    Column("key", BigInteger, nullable=False, doc="→ `page.key` of the target"),
+    Column("url", Text, nullable=False, doc="URL of the target"),
+    Column("level", Integer, nullable=False, doc="clicks from the root to the target"),
+    Column("hops", SmallInteger, nullable=False, doc="redirects within this level"),
+    Column("count", Integer, nullable=False, doc="links to be stored; 0: none"),
+    Column("value", Float, nullable=False, doc="of the link"),
+    Column("carried", Float, nullable=False, doc="cash, or the logarithm of a TimelyRank"),
+    Column("sent_at", Float, nullable=False, doc="when the page was read"),
+    Column("details", Text, doc="JSON: what few links have, such as texts"),
+    Index("message_of_site", "crawl_id", "site_id", "id"),
+    Index("message_of_page", "source_id"),
+    info={ABOUT: "A link to a page of a site that another worker holds, or nobody, until its holder has stored it."},
+)
+message.add_is_dependent_on(site)  # a site and the first message to it may be found by one page
+message.add_is_dependent_on(page)  # a page that is found and fetched within one batch may send itself a message
+
+
+def _drop_old_links(connection: Connection, rows: Sequence[ChangedLinks]) -> None:
+    kept = {row.source_id: set(row.kept) for row in rows}
+    sources = list(kept)
+    # Whoever is taking a message up ends first, and finds nothing to store afterwards. In the order of `ReceivedLink`.
+    sent = (message.c.source_id.in_(sources), message.c.count > 0)
+    connection.execute(select(message.c.id).where(*sent).order_by(message.c.id).with_for_update())
+    connection.execute(update(message).where(*sent).values(count=0))
+    stored = connection.execute(select(link.c.source_id, link.c.target_id).where(link.c.source_id.in_(sources))).all()
+    gone = [{"source": source, "target": target} for source, target in stored if target not in kept[source]]
+    if gone:
+        of_link = (link.c.source_id == bindparam("source"), link.c.target_id == bindparam("target"))
+        connection.execute(delete(link).where(*of_link), gone)
+
+
+@written_by(link, DELETE, _drop_old_links)
+class ChangedLinks(NamedTuple):
+    """The targets to which a page that was found changed has as many links as before: its other links are no more.
+
+    That includes links that are in messages, or were stored by another worker since the previous visit was read.
+    """
+
+    source_id: int
+    kept: list[int]

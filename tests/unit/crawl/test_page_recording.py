@@ -6,7 +6,7 @@ from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.ranking.page_orders import MAX_HOPS
-from crawlers.store.schema.message_tables import Message
+from crawlers.store.schema.message_rows import Message
 from crawlers.store.schema.tables import DiscoveredSite, NewPage, SiteRobots
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.scope import Scope

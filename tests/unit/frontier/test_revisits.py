@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from crawlers.frontier.acknowledgement import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, State
-from crawlers.store.schema.message_tables import ChangedLinks
-from crawlers.store.schema.tables import LinkChangeRow, OutdatedBadLinks, PageChangeRow, UnchangedPage
+from crawlers.store.schema.tables import ChangedLinks, LinkChangeRow, OutdatedBadLinks, PageChangeRow, UnchangedPage
 from crawlers.store.writing.change_set import ChangeSet
 
 HASH = b"\x01" * 16

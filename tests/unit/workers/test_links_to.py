@@ -1,6 +1,6 @@
 """Messages are read by whoever holds the site of their target."""
 
-from crawlers.store.schema.message_tables import Message
+from crawlers.store.schema.message_rows import Message
 from crawlers.workers.exchange import links_to
 from tests.support.stored_rows import begin, read, write_rows
 

@@ -8,8 +8,8 @@ from sqlalchemy import text, update
 from crawlers.errors import StoreError
 from crawlers.items import REVISIT, State
 from crawlers.store import worker_rows
-from crawlers.store.schema.message_tables import Message, message
-from crawlers.store.schema.tables import ImportanceRow, crawl, page, site, worker
+from crawlers.store.schema.message_rows import Message
+from crawlers.store.schema.tables import ImportanceRow, crawl, message, page, site, worker
 from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP, Wait, WorkerStatus
 from crawlers.workers.worker_table import (
     process_row,

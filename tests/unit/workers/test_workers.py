@@ -7,7 +7,7 @@ from crawlers.errors import ClaimsLost
 from crawlers.items import REVISIT
 from crawlers.store import worker_rows
 from crawlers.store.reading import crawls
-from crawlers.store.schema.message_tables import Message
+from crawlers.store.schema.message_rows import Message
 from crawlers.store.schema.tables import ImportanceRow, PullRow, SiteRelease, SourceRelease, crawl, pull, site
 from crawlers.store.writing import pulls
 from crawlers.store.writing.pulls import Pull, pulls_of

@@ -16,7 +16,6 @@ from crawlers.store.reading import crawls
 from crawlers.store.reading.crawl_settings import claimed_folder
 from crawlers.store.reading.queries import crawl_named, crawl_numbered
 from crawlers.store.reading.run_command import Command
-from crawlers.store.schema.message_tables import message
 from crawlers.store.schema.tables import (
     BadLinkRow,
     ExternalLinkRow,
@@ -27,6 +26,7 @@ from crawlers.store.schema.tables import (
     SitemapRow,
     SitemapUrlRow,
     crawl,
+    message,
     page,
     site,
     worker,

@@ -5,10 +5,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from crawlers.store.schema.message_tables import ChangedLinks
 from crawlers.store.schema.rows import write_of
 from crawlers.store.schema.tables import (
     BadLinkRow,
+    ChangedLinks,
     EndedPage,
     LinkRow,
     NewPage,
