@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.project_command import read_crawl
+from crawlers.cli.store_command import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file, check_parquet, replacing
 from crawlers.files.text_file import shortened_list

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
+from crawlers.cli.store_command import StoreCommand, opened_store, read_crawl, whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import clean
 from crawlers.files.text_file import shortened

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.cli.project_command import StoreCommand, opened_store
+from crawlers.cli.store_command import StoreCommand, opened_store
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

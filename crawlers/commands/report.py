@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
+from crawlers.cli.store_command import StoreCommand, opened_store, read_crawl, whole_number
 from crawlers.files.atomic import check_parquet
 from crawlers.plurals import counted
 

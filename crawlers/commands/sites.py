@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.project_command import StoreCommand
+from crawlers.cli.store_command import StoreCommand
 from crawlers.plurals import plural
 
 if TYPE_CHECKING:

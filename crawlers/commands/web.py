@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.cli.project_command import StoreCommand
+from crawlers.cli.store_command import StoreCommand
 
 if TYPE_CHECKING:
     import argparse

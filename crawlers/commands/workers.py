@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl
+from crawlers.cli.store_command import StoreCommand, opened_store, read_crawl
 from crawlers.inputs.program import suggested
 
 if TYPE_CHECKING:

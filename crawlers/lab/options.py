@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from crawlers.bandits.site_rules import RULES
-from crawlers.cli.project_command import check_settings, whole_number
+from crawlers.cli.project_command import check_settings
+from crawlers.cli.store_command import whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file
 from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, checkpoints

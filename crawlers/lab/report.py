@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from crawlers.bandits.pull_trace import trace
-from crawlers.cli.project_command import whole_number
+from crawlers.cli.store_command import whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.files.text_file import shortened_list

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.cli.project_command import whole_number
+from crawlers.cli.store_command import whole_number
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.setting_readers import rule_options
 from crawlers.lab.options import check, draw, page_budget, rule_names

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sqlalchemy import select
 
-from crawlers.cli.project_command import whole_number
+from crawlers.cli.store_command import whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.setting_readers import named_by
