@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from traceback import walk_tb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.settings import BaseSettings
 
-SETTINGS = ("ADDONS", "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
-_VARIABLES = ("clspath", "key")  # of Scrapy: in its loops over components, and where it compares their paths
+_OF_USER = re.compile(r"(?!crawlers\.|scrapy\.)\w+(\.\w+)+")
 
 
 def faulty_component(error: BaseException, settings: BaseSettings) -> ConfigError | None:
     """Return what to say about the component of *settings* that was loaded as *error* was raised; None if none was."""
-    setting_of = {path: name for name in SETTINGS for path in settings.getdict(name)}
-    for frame, _ in walk_tb(error.__traceback__):
-        if not frame.f_globals["__name__"].startswith("scrapy."):
-            continue
-        for path in map(frame.f_locals.get, _VARIABLES):
-            if isinstance(path, str) and path in setting_of and not path.startswith(("crawlers.", "scrapy.")):
+    setting_of = {path: name for name, value in settings.items() for path in _paths(value)}
+    for frame, _ in reversed([*walk_tb(error.__traceback__)]):
+        of_frame = frame.f_locals
+        is_scrapys = frame.f_globals["__name__"].startswith("scrapy.")  # whose variables have paths and classes
+        for path in _paths([type(of_frame.get("self")), *(of_frame.values() if is_scrapys else ())]):
+            if path in setting_of:
                 what = f"{type(error).__name__} {error}".strip()
                 return ConfigError(f"{setting_of[path]} names {path}, which fails: {what}; correct it")
     return None
+
+
+def _paths(value: Any) -> Iterator[str]:
+    """Yield the paths of the classes of users that the *value* of a setting names."""
+    named = (*value, *value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
+    for one in named:
+        path = f"{one.__module__}.{one.__qualname__}" if isinstance(one, type) else one
+        if isinstance(path, str) and _OF_USER.fullmatch(path):
+            yield path

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.settings import default_settings as scrapy_defaults
+from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.misc import load_object
 
@@ -333,13 +334,16 @@ def _check(name: str, kind: Kind, settings: BaseSettings) -> None:
     value = settings.get(name)
     if name in SETTINGS and value == SETTINGS[name].default:
         return
-    if name in CLASSES:
-        try:
-            load_object(value)
-        except (ImportError, NameError, TypeError, ValueError):
-            raise ConfigError(f"{name}={quoted(str(value))} can't be imported; write module.Class") from None
-    elif problem := kind.problem(value):
+    if problem := kind.problem(value):
         raise ConfigError(f"{name}={quoted(str(value))}{problem}")
+    classes = settings.getdict(name).values() if name == "DOWNLOAD_HANDLERS" else [value] if name in CLASSES else ()
+    for path in classes:
+        if _our_paths(path):
+            continue  # see `_moved`
+        try:
+            load_object(path)
+        except (ImportError, NameError, TypeError, ValueError):
+            raise ConfigError(f"{name}={quoted(str(path))} can't be imported; write module.Class") from None
 
 
 class ProjectCommand(ScrapyCommand):
@@ -372,6 +376,8 @@ class ProjectCommand(ScrapyCommand):
                 self._mistake = error
         try:
             _check_file("LOG_FILE", self.settings.get("LOG_FILE"), LOG)
+            if self.settings["SPIDER_LOADER_CLASS"] != defaults.SPIDER_LOADER_CLASS:
+                _check_loader(self.settings)
         except ConfigError as error:
             _refuse(error)
 
@@ -398,6 +404,18 @@ def _check_file(name: str, path: str | None, kind: FileKind) -> None:
         check_file(Path(path), name, kind)
         if not Path(path).parent.is_dir():
             raise ConfigError(f"{name}={path} can't be written (it has no folder); create it, or name another file")
+
+
+def _check_loader(settings: BaseSettings) -> None:
+    """Raise `ConfigError` for a SPIDER_LOADER_CLASS that fails: Scrapy uses it before the command runs."""
+    from crawlers.cli.faulty_component import faulty_component
+
+    try:
+        get_spider_loader(settings)
+    except Exception as error:
+        if (found := faulty_component(error, settings)) is None:
+            raise
+        raise found from error
 
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:

@@ -364,9 +364,9 @@ def _sqlstate(error: DBAPIError) -> str:
 def _remedy(error: DBAPIError) -> str:
     if _sqlstate(error) == _NO_COLUMN or "no such column" in str(error.orig):
         return "another version of this program may have changed it: end this one"
+    if _sqlstate(error) == _NO_TABLE or "no such table" in str(error.orig):
+        return "committed data is safe in the other tables: restore the lost one"
     if not isinstance(error.orig, sqlite3.Error):
-        if _sqlstate(error) == _NO_TABLE:
-            return "committed data is safe in the other tables: restore the lost one"
         return "committed data is safe: check that the server runs and has free space"
     kind = _sqlite_kind(error.orig)
     if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):

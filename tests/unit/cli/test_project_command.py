@@ -140,6 +140,7 @@ def test_each_setting_refuses_rubbish_in_a_sentence():
             "='a.b.c': there is no module 'a.b.c'; name one that Python finds (PYTHONPATH), or none",
         ),
         ("SCHEDULER", "x", "='x' can't be imported; write module.Class"),
+        ("DOWNLOAD_HANDLERS", '{"ftp": "no.Such"}', "='no.Such' can't be imported; write module.Class"),
         ("HTML_TYPES", "/etc/x", "='/etc/x' has no content types; write some, such as text/html"),
         ("CRAWL", "x" * 4097, " has 4,097 characters; write at most 4,096"),
     ],

@@ -72,18 +72,24 @@ def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("setting", "path", "what"),
+    ("setting", "path", "number", "what"),
     [
-        ("ITEM_PIPELINES", "mine.Fails", "KeyError 'key'"),
-        ("ITEM_PIPELINES", "mine.Absent", "NameError Module 'mine' doesn't define any object named 'Absent'"),
-        ("DOWNLOADER_MIDDLEWARES", "mine.Fails", "KeyError 'key'"),
-        ("EXTENSIONS", "nosuch.Extension", "ModuleNotFoundError No module named 'nosuch'"),
-        ("ADDONS", "mine.Fails", "KeyError 'key'"),
+        ("ITEM_PIPELINES", "mine.Fails", 5, "KeyError 'key'"),
+        ("ITEM_PIPELINES", "mine.Absent", 5, "NameError Module 'mine' doesn't define any object named 'Absent'"),
+        ("ITEM_PIPELINES", "mine.Fails", "x", "ValueError Invalid value x for component mine.Fails, "
+         "please provide a real number or None instead"),
+        ("DOWNLOADER_MIDDLEWARES", "mine.Fails", 5, "KeyError 'key'"),
+        ("EXTENSIONS", "nosuch.Extension", 5, "ModuleNotFoundError No module named 'nosuch'"),
+        ("ADDONS", "mine.Fails", 5, "KeyError 'key'"),
+        ("DOWNLOADER", "mine.Fails", None, "KeyError 'key'"),
+        ("LOG_FORMATTER", "mine.Fails", None, "KeyError 'key'"),
+        ("STATS_CLASS", "mine.Fails", None, "KeyError 'key'"),
+        ("SPIDER_LOADER_CLASS", "nosuch.Loader", None, "ModuleNotFoundError No module named 'nosuch'"),
     ],
-)
-def test_component_of_a_user_that_fails_as_it_is_loaded_is_named_with_its_setting(project, setting, path, what):
-    (project.folder / "mine.py").write_text("class Fails:\n    def __init__(self): {}['key']\n", "utf-8")
-    ended = project.crawl("http://127.0.0.1:9", **{setting: json.dumps({path: 5})})
+)  # fmt: skip
+def test_component_of_a_user_that_fails_as_it_is_loaded_is_named_with_its_setting(project, setting, path, number, what):
+    (project.folder / "mine.py").write_text("class Fails:\n    def __init__(self, *_): {}['key']\n", "utf-8")
+    ended = project.crawl("http://127.0.0.1:9", **{setting: path if number is None else {path: number}})
     assert (ended.status, ended.errors) == (2, [f"Error: {setting} names {path}, which fails: {what}; correct it"])
     assert "Traceback" not in ended.log
 

@@ -322,6 +322,10 @@ def test_lost_table_is_noticed(database, check):
     execute(database, text("DROP TABLE page"))
     with pytest.raises(StoreError, match="has no table page any more"):
         check()
+    with pytest.raises(
+        StoreError, match="is safe in the other tables: restore the lost one, then run the same command"
+    ):
+        database.rows(text("SELECT 1 FROM page"))
 
 
 def test_file_that_can_be_read_only_says_so(sqlite):
