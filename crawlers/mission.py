@@ -35,6 +35,7 @@ Part = Literal[
     "source_results",  # a function of settings that prints what was found of these, for `list --sources`
     "search",  # a module that finds what was stored by its words, see `commands.explain`
     "words",  # further texts of the panel: words that its tables have
+    "lab",  # a module that adds a part of its name to `scrapy lab`, see `lab.options.LabPart`
     "local_files",  # a function of a text of its input: the files that it names
 ]
 

@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from statistics import fmean, geometric_mean
 
-from crawlers.lab.topic import replayed
+from crawlers.missions.topic.edge.lab_of_topics import replayed
 from crawlers.missions.topic.vectors import STRATEGIES, DocumentFrequencies
 from crawlers.store.database import Database
 

@@ -306,8 +306,7 @@ def check_link_prior(order: str, settings: BaseSettings) -> None:
 
     if order not in LEARNING and _is_given("LINK_PRIOR", settings) and order in order_names():
         raise ConfigError(
-            f"LINK_PRIOR has no effect here; it is for ORDER=learnt of scrapy crawl extlinks, and here "
-            f"ORDER={order}: leave it out"
+            f"LINK_PRIOR has no effect here; it is for ORDER=learnt, and here ORDER={order}: leave it out"
         )
 
 

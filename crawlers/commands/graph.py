@@ -31,7 +31,7 @@ class Command(StoreCommand):
             "pages, broken links, redirects and external links. With --format parquet it writes the pages and links of "
             f"all sites as one dataset, {DATASET}. With "
             "--level site it writes the model of the web fragment: one graph of the sites and of those that they link "
-            "to, and a table of the latter. With --top it writes a table of the most important pages: as a broad "
+            "to, and a table of the latter. With --top it writes a table of the most important pages: as the "
             "crawl measured them, or with --pagerank by the stored links of any crawl. With --picture "
             "and --html it draws one graph, as far as a person can look at it. With --diff it writes what changed "
             "between two crawls. The store is DATABASE_URL."

@@ -1,4 +1,4 @@
-"""`scrapy lab`: compares site rules, topic crawls and news crawls, and learns from crawls, before one and after it."""
+"""`scrapy lab`: compares site rules and crawls, before one and after it, and learns from them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from crawlers.lab.options import LabPart
 
-NAMING = ("learn", "news")  # those that take names of crawls
-
 
 class Command(StoreCommand):
     @property
@@ -30,7 +28,7 @@ class Command(StoreCommand):
         return f"{' | '.join(self._parts)} [options]"
 
     def short_desc(self) -> str:
-        return "Compare site rules, topic crawls, and news crawls; learn from harvests"
+        return "Compare site rules and crawls; learn from harvests"
 
     def long_desc(self) -> str:
         return " ".join(f"{name}: {part.HELP}" for name, part in self._parts.items())
@@ -42,7 +40,7 @@ class Command(StoreCommand):
         self._options = LabOptions(parser, self._parts)
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
-        if not args or args[0] not in self._parts or (len(args) > 1 and args[0] not in NAMING):
+        if not args or args[0] not in self._parts or (args[1:] and "names" not in self._parts[args[0]].TAKES):
             raise UsageError(f"expected one of: {', '.join(self._parts)}")
         opts.names = args[1:]
         self._options.refuse_others(args[0], opts)

@@ -51,9 +51,7 @@ class Command(StoreCommand):
         parser.add_argument(
             "--all", action="store_true", default=None, help="list, feeds, alarms: include disabled or ended ones"
         )
-        parser.add_argument(
-            "--sources", action="store_true", default=None, help="list: show the results of news sources"
-        )
+        parser.add_argument("--sources", action="store_true", default=None, help="list: show the results of sources")
         parser.add_argument("--weight", metavar="W", help="add-rule: from 0 (never an article) to 1 (the default)")
         parser.add_argument("--site", metavar="SITE", help="test-rule: try it on the pages of the site in the store")
 

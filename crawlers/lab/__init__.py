@@ -6,8 +6,6 @@ replays of rules, orders and strategies on stored ones.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from crawlers.lab import learn, replay, report, simulate
@@ -23,5 +21,5 @@ PARTS: dict[str, LabPart] = {
     "replay": replay,
     "report": report,
     "learn": learn,
-    **{name: import_module(f"crawlers.lab.{name}") for name in missions() if find_spec(f"crawlers.lab.{name}")},
+    **{name: part for name, one in missions().items() if (part := one.part("lab"))},
 }

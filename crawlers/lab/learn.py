@@ -25,6 +25,7 @@ from crawlers.files.atomic import replacing
 from crawlers.inputs.setting_readers import named_by
 from crawlers.items import LinkPlace
 from crawlers.lab.options import check
+from crawlers.mission import missions
 from crawlers.options.kinds import JSON
 from crawlers.plurals import counted
 from crawlers.ranking.link_features import (
@@ -38,6 +39,7 @@ from crawlers.ranking.link_features import (
     link_features,
     words,
 )
+from crawlers.ranking.page_orders import REWARDS
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.report import Column, Kind
 from crawlers.store.database import Database
@@ -272,8 +274,8 @@ def _words(connection: Connection, crawl_id: int) -> Iterator[str]:
 
 
 HELP = "makes a link prior for ORDER=learnt from crawls: scrapy lab learn [CRAWL, file or URL of a store …]."
+TAKES = frozenset({"names", "crawl", "out"})
 FILE = "link-weights.json"
-MISSION = "extlinks"
 MOST_PAGES = 50_000  # that are learnt from; some 3 KB each
 FACTORS = (Column("factor", "factor", Kind.DECIMAL), Column("kind", "kind"), Column("feature", "feature"))
 MAX_SHOWN = 10  # words that raise what is expected most, and that lower it most
@@ -342,6 +344,7 @@ def _crawls(stores: ExitStack, names: Sequence[str], settings: BaseSettings) -> 
     """
     found: dict[tuple[str, int], tuple[Database, NamedCrawl]] = {}
     opened: dict[str, Database] = {}
+    harvesting = [one.name for one in missions().values() if REWARDS in one.gives]
     for name in names:
         url = name if "://" in name else f"sqlite:///{name}" if _is_file(name) else ""
         of_store = url or settings.get("DATABASE_URL")
@@ -349,14 +352,19 @@ def _crawls(stores: ExitStack, names: Sequence[str], settings: BaseSettings) -> 
             if of_store not in opened:
                 opened[of_store] = stores.enter_context(closing(Database(of_store, create=False)))
             database = opened[of_store]
-            crawls = [crawl_named(database, name)] if name and not url else crawls_of_mission(database, MISSION)
+            crawls = (
+                [crawl_named(database, name)]
+                if name and not url
+                else [crawl for mission in harvesting for crawl in crawls_of_mission(database, mission)]
+            )
         except ConfigError as error:
             if name and not url:
                 raise ConfigError(f"{name} is neither a crawl nor a file: {error}") from error
             raise
-        if not crawls or crawls[0].mission != MISSION:
-            what = f"{crawls[0]} is no crawl of {MISSION}" if crawls else f"{database.name} has no crawl of {MISSION}"
-            raise ConfigError(f"{what}, which alone counts new links; run scrapy crawl {MISSION}, or name another")
+        if not crawls or crawls[0].mission not in harvesting:
+            what = f"{crawls[0]} is no crawl" if crawls else f"{database.name} has no crawl"
+            command = f"scrapy crawl {' or '.join(harvesting) or 'NAME'}"
+            raise ConfigError(f"{what} of a mission that counts new links; run {command}, or name another")
         found |= {(of_store, crawl.id): (database, crawl) for crawl in crawls}
     return [*found.values()]
 

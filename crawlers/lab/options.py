@@ -34,19 +34,13 @@ if TYPE_CHECKING:
     Point = tuple[float, float]
 
 PAGE_BUDGET = 2000
-SIMULATING = ("simulate", "replay")
-PARTS_WITH = {
-    "rules": SIMULATING,
-    "budget": SIMULATING,
-    "crawl": ("replay", "report", "learn", "topic", "news"),
-    "picture": (*SIMULATING, "report", "topic", "news"),
-}  # the shared options that some parts do not have
 
 
 class LabPart(Protocol):
     """A module with a part of `scrapy lab`."""
 
     HELP: str
+    TAKES: frozenset[str]  # of the shared options; with "names", names of crawls may follow its own
 
     def add_options(self, parser: argparse._ArgumentGroup) -> None:
         """Add the options that only this part has."""
@@ -62,7 +56,8 @@ class LabOptions:
         self.parts_with: dict[argparse.Action, Collection[str]] = {}
         group = parser.add_argument_group("several parts")
         add_common(group)
-        self.parts_with |= {option: PARTS_WITH.get(option.dest, tuple(parts)) for option in group._group_actions}
+        for option in group._group_actions:
+            self.parts_with[option] = [name for name, part in parts.items() if option.dest in part.TAKES]
         for name, part in parts.items():
             group = parser.add_argument_group(f"only {name}")
             part.add_options(group)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from crawlers.ranking.link_features import LinkPrior
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
+TAKES = frozenset({"rules", "budget", "crawl", "out", "picture"})
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
 BFS, LEARNT = "bfs", "learnt"
 ORDERS = (BFS, LEARNT)  # that can be replayed

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.score_reports import FeatureWorth
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
+TAKES = frozenset({"crawl", "out", "picture"})
 LATE = 50  # last pulls of a site, for its current yield
 MAX_SITES = 40  # lines of the table; the file has all
 LEAST_PAGES = 5  # read by links with a feature that is shown
@@ -109,7 +110,7 @@ def _why_empty(sites: Sequence[Any]) -> str:
     missing = [f"{one.site} is not available ({sentence(one.availability)})" for one in sites if one.availability]
     if missing:
         return ", ".join(shortened_list(missing))
-    return "it has just begun, or it is neither a harvest nor a topic crawl and has no PAGE_BUDGET"
+    return "it has just begun, or its mission counts no rewards, and it has no PAGE_BUDGET"
 
 
 def _table(sites: Sequence[Any], pulls: Sequence[tuple[int, float]], last: Sequence[Moment]) -> str:

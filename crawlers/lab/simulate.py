@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from crawlers.lab.simulation.experiment import Measured, Row, Task
 
 HELP = "compares rules on synthetic webs that are fitted to BeeBot's tables."
+TAKES = frozenset({"rules", "budget", "out", "picture"})
 CHUNK = 4  # webs per task of a process
 FEWEST_IN_PARALLEL = 8  # webs; starting processes takes longer than measuring fewer
 

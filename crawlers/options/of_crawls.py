@@ -50,13 +50,11 @@ THE_CRAWL = group(
         "which site next; empty: chosen by PROFILE"
     ),
     Setting("PROFILE", "", Choice(of="inputs.setting_readers:PROFILES"), RESULTS).says(
-        "kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin, auto in extlinks"
+        "kind of the sites: universities (ucb1), institutes (gittins); empty: that of the mission, or roundrobin"
     ),
-    Setting("ORDER", "bfs", Choice(of="inputs.setting_readers:order_names"), RESULTS).says(
-        "Which page of it next: bfs, learnt, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic"
-    ),
+    Setting("ORDER", "bfs", Choice(of="inputs.setting_readers:order_names"), RESULTS).says("which page of it next"),
     Setting("SCOPE", "sites", Names("`sites`, `all`, or domains"), RESULTS).says(
-        "sites of a broad crawl: sites (the listed ones), all, or comma-separated domains"
+        "sites that links may lead to: sites (the listed ones), all, or comma-separated domains"
     ),
     Setting("MAX_LEVEL", None, Whole(or_none=True), RESULTS).says(
         "deepest level fetched, inclusive; None: no limit; hosts.txt takes precedence"

@@ -283,7 +283,7 @@ def translated(text: str, language: str) -> str:
 def compile_templates() -> None:
     """Compile all templates, so that no reader waits for it: some 0.3 s."""
     environment = _environment("en")
-    for name in environment.list_templates():
+    for name in environment.list_templates(extensions=["html"]):
         environment.get_template(name)
 
 
@@ -312,7 +312,7 @@ _COMPILED = _Compiled()
 @cache
 def _environment(language: str) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE / "templates"),
+        loader=jinja2.FileSystemLoader([HERE / "templates", HERE.parent / "missions"]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

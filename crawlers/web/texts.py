@@ -43,7 +43,10 @@ KINDS = (
 
 Text = str | tuple[str, ...]  # for one and for any other number
 
-TEMPLATES = (HERE / "templates", [("**.html", "jinja2")], {"_": None, "ngettext": (1, 2)})
+_OF_TEMPLATES: dict[str, Any] = {"_": None, "ngettext": (1, 2)}
+TEMPLATES = [
+    (folder, [("**.html", "jinja2")], _OF_TEMPLATES) for folder in (HERE / "templates", HERE.parent / "missions")
+]
 _OF_REPORTS: dict[str, Any] = {
     "fact": (2,),
     "event": (3,),
@@ -64,7 +67,7 @@ def texts() -> list[Text]:
 
 
 def _literals() -> Iterator[Text]:
-    for folder, methods, keywords in (TEMPLATES, *SENTENCES, ERRORS):
+    for folder, methods, keywords in (*TEMPLATES, *SENTENCES, ERRORS):
         options = {"**.html": {"extensions": "jinja2.ext.i18n", "newstyle_gettext": "true"}}
         found = extract_from_dir(folder, methods, options, keywords, directory_filter=lambda _: True)
         for _, _, text, _, _ in sorted(found, key=lambda one: one[:2]):

@@ -40,7 +40,7 @@ def test_added_host_is_crawled_and_a_removed_one_is_left_alone_until_it_comes_ba
     before = len(web["one"].requests)
     without = project.crawl(hosts(web, "three", "two")).done()
     (line,) = (line for line in without.log.splitlines() if "goes on with another host list" in line)
-    assert "unfinished crawl sitegraph" in line
+    assert "unfinished crawl plain" in line
     assert "new: 1 site; missing and left alone until they are listed again: 1 site with " in line
     assert line.endswith("; for a crawl of this list alone, give this crawl another name: -s CRAWL=another")
     assert len(web["one"].requests) == before

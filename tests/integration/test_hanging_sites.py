@@ -39,7 +39,7 @@ def test_good_site_is_crawled_while_a_hundred_others_hang(tmp_path, robots, plac
         (tmp_path / "hosts.txt").write_text("".join(f"http://{name}:{port};4;;0\n" for name in names))
         project = Project(tmp_path, DOWNLOAD_TIMEOUT=timeout_s)
         dns = imaginary(dict.fromkeys(names, "127.0.0.1"))
-        run = project.start("crawl", "sitegraph", "-a", "hosts=hosts.txt", before=dns)
+        run = project.start("crawl", "plain", "-a", "hosts=hosts.txt", before=dns)
         try:
             done = run.until(lambda: all(web["all"].count(f"/{n}") for n in range(PAGES)), "the crawl of the good site")
             assert done

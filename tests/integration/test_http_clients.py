@@ -214,7 +214,7 @@ def test_servers_that_libcurl_refuses_to_encrypt_with_get_another_attempt(tmp_pa
         origin = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         once = {"RETRY_TIMES": 1, "RETRY_BACKOFF_SECONDS": 0, "DOWNLOAD_TIMEOUT": 1}
         project = Project(tmp_path, HTTP_CLIENT=http_client, SITEMAPS_ENABLED=0, ROBOTSTXT_OBEY=0, **once)
-        run = project.start("crawl", "sitegraph", "-a", f"hosts={origin};;;0")
+        run = project.start("crawl", "plain", "-a", f"hosts={origin};;;0")
         ended = await asyncio.to_thread(run.wait)
         server.close()
         return ended.log, project.pages(origin)
@@ -230,7 +230,7 @@ def test_without_pycurl_the_other_client_crawls(tmp_path):
     project = Project(tmp_path)
 
     def crawl(client):
-        command = ("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
+        command = ("crawl", "plain", "-a", f"hosts={web.hosts()}")
         return project.start(*command, is_fresh=True, HTTP_CLIENT=client).wait()
 
     with Web(site=respond) as web:

@@ -82,7 +82,7 @@ def crawl(folder, victim, meanwhile=lambda run: None, **settings):
     with Web(seed=hostile(victim.port)) as web:
         port = web["seed"].origin.rpartition(":")[2]
         hosts = f"hosts=http://public.test:{port}"
-        run = project.start("crawl", "broad", "-a", hosts, before=imaginary(NAMES, PUBLIC), PAGE_BUDGET=40, **settings)
+        run = project.start("crawl", "wide", "-a", hosts, before=imaginary(NAMES, PUBLIC), PAGE_BUDGET=40, **settings)
         meanwhile(run)
         ended = run.wait()
     return project, ended.log
@@ -132,7 +132,7 @@ def test_intranet_is_crawled_without_a_setting(tmp_path, http_client):
         port = web["seed"].origin.rpartition(":")[2]
         project = Project(tmp_path, SCOPE="all", SITE_DELAY_SECONDS=0, PAGE_BUDGET=6, HTTP_CLIENT=http_client)
         names = dict.fromkeys(("intranet.test", "localhost", "rebound.test"), PUBLIC)
-        run = project.start("crawl", "broad", "-a", f"hosts=http://intranet.test:{port}", before=imaginary(names))
+        run = project.start("crawl", "wide", "-a", f"hosts=http://intranet.test:{port}", before=imaginary(names))
         assert run.wait().status == 0
     hosts = {url.partition("//")[2].partition(":")[0] for url, (state, _) in project.pages().items() if state == 1}
     assert hosts == {"intranet.test", "localhost", "rebound.test"}
@@ -142,7 +142,7 @@ def test_site_that_was_public_is_not_private_after_a_kill_nor_in_the_next_crawl(
     project = Project(tmp_path, DOWNLOAD_TIMEOUT=5, RETRY_TIMES=0, HTTP_CLIENT=http_client)
     with Web(seed=pages({"/": "public"})) as web, Victim(int(web["seed"].origin.rpartition(":")[2])) as victim:
         origin = f"http://seed.test:{victim.port}"
-        command = ("crawl", "sitegraph", "-a", f"hosts={origin}")
+        command = ("crawl", "plain", "-a", f"hosts={origin}")
         public, private = (imaginary({"seed.test": address}, PUBLIC) for address in (PUBLIC, PRIVATE))
         killed = project.start(*command, before=public, SITE_DELAY_SECONDS=1000)
         until(lambda: web["seed"].paths and project.site(origin)["robots_status"] is not None, "its robots.txt")

@@ -34,12 +34,12 @@ def test_crawls_of_one_name_have_folders_of_their_own_if_that_is_wanted(tmp_path
     with Web(site=pages(BODIES, "")) as web:
         for _ in range(2):
             assert project.crawl(web.hosts(), RESULT_FOLDER_PER_CRAWL=1).status == 0
-    assert sorted(path.name for path in (tmp_path / "result").iterdir()) == ["sitegraph-1", "sitegraph-2"]
-    assert contents(tmp_path / "result" / "sitegraph-1")
+    assert sorted(path.name for path in (tmp_path / "result").iterdir()) == ["plain-1", "plain-2"]
+    assert contents(tmp_path / "result" / "plain-1")
     for options in (["--format", "csv"], ["--level", "site"], ["--top", "3", "--pagerank"]):
         project.run("graph", "--crawl", "1", *options).done()
-    assert sorted(path.name for path in (tmp_path / "result").iterdir()) == ["sitegraph-1", "sitegraph-2"]
-    written = contents(tmp_path / "result" / "sitegraph-1")
+    assert sorted(path.name for path in (tmp_path / "result").iterdir()) == ["plain-1", "plain-2"]
+    written = contents(tmp_path / "result" / "plain-1")
     assert {"web_fragment.gexf", "top.csv"} <= written.keys()
     assert any(name.endswith(".nodes.csv") for name in written)
 

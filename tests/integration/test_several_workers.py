@@ -115,8 +115,8 @@ def test_two_workers_have_the_result_of_one_under_one_command(web, gate, crawl, 
     assert crawl.query("SELECT state, pages > 0 FROM worker") == [("left", True)] * 2
     log = (crawl.folder / "crawl.log").read_text("utf-8")
     assert "Traceback" not in log
-    assert len(re.findall(r"Crawl sitegraph is finished: ", log)) == 1  # one summary
-    assert log.count("Crawl sitegraph begins: 3 sites in ") == 1  # not only those of the first worker
+    assert len(re.findall(r"Crawl plain is finished: ", log)) == 1  # one summary
+    assert log.count("Crawl plain begins: 3 sites in ") == 1  # not only those of the first worker
     for number in (first, second):
         assert re.search(rf"^\[{number}\] \d{{4}}-.* INFO: ", log, re.MULTILINE)
     names = {path.name for path in (crawl.folder / "out").iterdir()}
@@ -192,8 +192,8 @@ def test_people_pause_and_stop_a_crawl_on_all_its_workers_and_the_same_command_r
     run = started(crawl)
     assert "paused: 2 workers" in Run(crawl.folder, ["workers", "pause"]).wait().output
     shown = Run(crawl.folder, ["workers"]).wait().output
-    assert shown.startswith("Crawl sitegraph (number 1), paused: 2 workers\n")
-    assert "Crawl sitegraph is stopping" in Run(crawl.folder, ["workers", "stop"]).wait().output
+    assert shown.startswith("Crawl plain (number 1), paused: 2 workers\n")
+    assert "Crawl plain is stopping" in Run(crawl.folder, ["workers", "stop"]).wait().output
     ended = run.wait().done()
     assert "Traceback" not in ended.log
     assert crawl.states == ["interrupted"]
@@ -221,7 +221,7 @@ def test_lines_are_whole_above_one_display(crawl):
         assert re.fullmatch(r"(\[\d+\] )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+\] [A-Z]+: .*", line), line
         assert line.count(" INFO: ") <= 1, line
     assert sum("Received SIGINT; stopping" in line for line in screen.lines) == 1
-    assert sum("Crawl sitegraph stopped (stopped on request)" in line for line in screen.lines) == 1
+    assert sum("Crawl plain stopped (stopped on request)" in line for line in screen.lines) == 1
     assert not any("pages/s" in line for line in screen.lines)
 
 

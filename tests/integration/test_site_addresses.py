@@ -144,7 +144,7 @@ def test_chain_of_home_pages_ends_at_the_last_address(project):
 def test_loop_of_home_pages_ends_with_a_reason(project):
     with Web(a=moving(lambda: b), b=moving(lambda: a)) as web:
         a, b = web["a"].origin, web["b"].origin
-        project.run("crawl", "sitegraph", "-a", f"hosts={a}{LIMITS}", SITEMAPS_ENABLED=0)
+        project.run("crawl", "plain", "-a", f"hosts={a}{LIMITS}", SITEMAPS_ENABLED=0)
         ((state, reason),) = project.query("SELECT state, reason FROM page")
         assert (State(state), reason) == (State.FAILED, "many_redirects 20")
         assert web["a"].count("/") + web["b"].count("/") <= 22

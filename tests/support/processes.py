@@ -132,7 +132,7 @@ class _Command(NamedTuple):
 
     @property
     def environment(self):
-        return {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
+        return {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "tests.support.settings"}
 
 
 def subprocess_of(command):

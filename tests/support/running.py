@@ -145,7 +145,7 @@ class Project(Folder):
 
     def crawl(self, hosts, *arguments, **settings):
         """Crawl the sites *hosts* to the end."""
-        return self.run("crawl", "sitegraph", "-a", f"hosts={hosts}", *arguments, **settings)
+        return self.run("crawl", "plain", "-a", f"hosts={hosts}", *arguments, **settings)
 
     def pages(self, origin=""):
         """Return state and reason of every page, by path, or by URL if no *origin* is given; of a URL, the latest."""
@@ -166,7 +166,7 @@ class Project(Folder):
 class Crawl(Folder):
     """A folder with hosts.txt, and the crawls that run in it."""
 
-    def __init__(self, folder, hosts, spider="sitegraph", **settings):
+    def __init__(self, folder, hosts, spider="plain", **settings):
         super().__init__(folder, **settings)
         self.spider = spider
         (folder / "hosts.txt").write_text("".join(f"{line}\n" for line in hosts), "utf-8")

@@ -1,4 +1,4 @@
 """Simulated crawls: site rules on synthetic or stored webs, page orders and strategies on stored ones.
 
-Begin with `experiment` for site rules, with `topic_replay` for strategies.
+Begin with `experiment`.
 """

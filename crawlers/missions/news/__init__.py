@@ -41,6 +41,7 @@ MISSION = Mission(
         ),
     ),
     parts={
+        "lab": "edge.lab_of_news",
         "tables": "stored.news_tables",
         "panel": "edge.news_pages",
         "actions": "edge.news_actions:ACTIONS",

@@ -23,6 +23,7 @@ MISSION = Mission(
     fixed={"TOPIC": "topic_file:topic_change"},
     parts={
         "tables": "topic_tables",
+        "lab": "edge.lab_of_topics",
         "local_files": "topic_file:local_files",
         "reports": "topic_report",
         "pictures": "topic_pictures",

@@ -126,9 +126,7 @@ class ImportantPages(ComputedReport):
     )
     conditions = of_page("text", "level", "status")
     most = 10_000  # whoever wants more reads all pages
-    empty = (
-        "Crawls with ORDER=aopic or ORDER=opic measure the importance of the pages that they read, as broad ones do."
-    )
+    empty = "Crawls with ORDER=aopic or ORDER=opic measure the importance of the pages that they read."
 
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
         totals = totals_of(connection, crawl_id)

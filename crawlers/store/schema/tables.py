@@ -591,7 +591,7 @@ class PullRow(NamedTuple):
 
     site_id: int
     page_id: BigInt
-    reward: Annotated[float, "by `REWARD`; in a topic crawl the similarity"]
+    reward: Annotated[float, "by `REWARD`, or as the mission counts it"]
     ended_at: Annotated[float, "when it ended"]
     worker_id: Annotated[int | None, "→ `worker.id`"] = None
 

@@ -58,7 +58,9 @@ def test_setting_without_effect_is_refused_with_a_remedy(name):
 
 
 def test_weights_of_links_are_refused_if_the_order_does_not_learn_from_links():
-    with pytest.raises(ConfigError, match=r"^LINK_PRIOR has no effect here; it is for ORDER=learnt .*here ORDER=bfs: "):
+    with pytest.raises(
+        ConfigError, match=r"^LINK_PRIOR has no effect here; it is for ORDER=learnt, and here ORDER=bfs: "
+    ):
         check_effects(project_settings(LINK_PRIOR="none"), is_mission=True)
     check_effects(project_settings(LINK_PRIOR="none", ORDER="learnt"), is_mission=True)
     check_effects(project_settings(ORDER="bfs"), is_mission=True)

@@ -34,5 +34,5 @@ def broad(tmp_path_factory, new_project):
         await pages({"/": links(f"{web['second'].origin}/", f"{web['second'].origin}/news")})(exchange)
 
     with Web(first=home, second=second) as web:
-        project.run("crawl", "broad", "-a", f"hosts={web.hosts()}", PAGE_BUDGET=40).done()
+        project.run("crawl", "wide", "-a", f"hosts={web.hosts()}", PAGE_BUDGET=40).done()
     return project, web["first"].origin, web["second"].origin

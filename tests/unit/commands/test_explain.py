@@ -64,7 +64,7 @@ def test_explain_is_a_scrapy_command(crawled):
 def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
     project, _, second_site = broad
     outcome = project.run("explain", second_site + "/news")
-    assert (outcome.status, outcome.log) == (0, "Reading the crawl broad (number 1, interrupted)\n")
+    assert (outcome.status, outcome.log) == (0, "Reading the crawl wide (number 1, interrupted)\n")
     for part in (
         "  importance 0.",
         " of 5 pages read\n",
@@ -109,7 +109,7 @@ def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts)
 @pytest.mark.parametrize("url", ["one.example/X?b=&ref=1&a=%7e", "http://one.example/X?b=&ref=1&a=%7e"])
 def test_url_is_found_by_the_rules_that_the_crawl_recorded(project, database, explain_in, options, url):
     crawled = "http://one.example/X?b=&ref=1&a=%7e"
-    (site,) = begin(database, "http://one.example", mission="sitegraph", **recorded(options)).sites
+    (site,) = begin(database, "http://one.example", mission="plain", **recorded(options)).sites
     add_page(database, 1, site.id, crawled, key=resolve(crawled, "", options).key)
     assert "\n  page" in explain_in(project, url).output
 

@@ -240,6 +240,6 @@ def test_crawl_of_a_plain_spider_is_not_taken_for_a_graph(project):
     assert (alone.status, len(alone.errors)) == (2, 1)
     assert "the crawl tree (number 1) is of a plain Scrapy spider" in alone.log
     latest = project.run("graph")
-    assert (latest.status, latest.log) == (0, "Reading the crawl sitegraph (number 2, finished)\n")
+    assert (latest.status, latest.log) == (0, "Reading the crawl plain (number 2, finished)\n")
     assert {path: path.read_bytes() for path in result.iterdir()} == before
     assert "Reading the crawl tree (number 3, finished)" in project.run("explain", origin, "--crawl", "tree").log

@@ -21,7 +21,7 @@ def test_crawl_uses_the_settings_of_the_file(tmp_path, arguments, levels, name):
     (tmp_path / "crawl.toml").write_text(FILE)
     project = Project(tmp_path)
     with Web(site=pages(BODIES)) as web:
-        project.run("crawl", "sitegraph", "-a", f"hosts={web.hosts()}", *arguments).done()
+        project.run("crawl", "plain", "-a", f"hosts={web.hosts()}", *arguments).done()
     assert project.query("SELECT name FROM crawl") == [(name,)]
     assert project.query("SELECT max(level) FROM page WHERE status = 200") == [(levels,)]
     assert {path.suffix for path in (tmp_path / "result").glob("127*.nodes.*")} == {".csv"}
@@ -33,7 +33,7 @@ TYPO = ("MAX_LEVLE = 3\n", "crawl.toml: unknown setting MAX_LEVLE")
 @pytest.mark.parametrize(
     ("command", "text", "sentence"),
     [
-        (["crawl", "sitegraph", "-a", "hosts=a.example"], *TYPO),
+        (["crawl", "plain", "-a", "hosts=a.example"], *TYPO),
         (["explain", "http://a.example"], *TYPO),
         (["graph"], *TYPO),
         (["lab", "report"], *TYPO),

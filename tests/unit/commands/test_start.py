@@ -13,9 +13,9 @@ from scrapy.utils.misc import load_object, walk_modules_iter
 settings = Settings()
 settings.setmodule("crawlers.settings")
 list(walk_modules_iter(settings["COMMANDS_MODULE"]))
-assert get_spider_loader(settings).list() == ["broad", "extlinks", "news", "sitegraph", "topic"]
-assert get_spider_loader(settings).load("sitegraph").name == "sitegraph"
-assert "crawlers.spiders.news" not in sys.modules
+first, *others = get_spider_loader(settings).list()
+assert get_spider_loader(settings).load(first).name == first
+assert not {{f"crawlers.spiders.{{name}}" for name in others}} & {{*sys.modules}}
 print(*[name for name in {OF_CRAWLS} if name in sys.modules])
 for name in ("ADDONS", "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES"):
     for path in settings.getdict(name):

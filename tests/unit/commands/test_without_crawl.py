@@ -85,14 +85,14 @@ def test_crawl_in_the_folder_stays_the_latest(project):
         assert project.run("fetch", url).status == 0
     explained = project.run("explain", url)
     assert "page, since" in explained.output
-    assert explained.log == "Reading the crawl sitegraph (number 1, finished)\n"
+    assert explained.log == "Reading the crawl plain (number 1, finished)\n"
     assert project.run("graph").status == 0
     assert graphs == {path: path.read_bytes() for path in (project.folder / "result").iterdir()}
 
 
 @pytest.mark.parametrize("command", ["fetch", "view"])
 @pytest.mark.parametrize(
-    ("spider", "message"), [("sitegraph", "run scrapy crawl sitegraph"), ("nobody", "there is no such spider")]
+    ("spider", "message"), [("plain", "run scrapy crawl plain"), ("nobody", "there is no such spider")]
 )
 def test_spider_that_can_not_be_used_is_one_sentence(tmp_path, command, spider, message):
     ended = Project(tmp_path).run(command, "http://127.0.0.1:9/", "--spider", spider)

@@ -33,7 +33,7 @@ def begun(database, locks):
     def hold(worker_id):
         locks.append(WorkerLock(database, worker_id))
 
-    return crawls.begin(database, run_command.Command("mine", "sitegraph", {}, SiteList(rows)), 0.0, hold=hold)
+    return crawls.begin(database, run_command.Command("mine", "plain", {}, SiteList(rows)), 0.0, hold=hold)
 
 
 def lines_of(capsys):

@@ -21,7 +21,7 @@ class Measured:
         sites = [SiteLimits(f"http://{name}.test") for name in "abc"]
         self.opened = begin(mission={"sites": sites}, CRAWL="night", SITE_PARALLEL=2)
         self.now = 0.0
-        self.metrics = CrawlMetrics(self.opened.crawl, "sitegraph", lambda: self.opened.stats, lambda: self.now)
+        self.metrics = CrawlMetrics(self.opened.crawl, "plain", lambda: self.opened.stats, lambda: self.now)
         self.registry = CollectorRegistry()
         self.registry.register(self.metrics)
 
@@ -57,7 +57,7 @@ def test_names_follow_the_conventions_and_every_value_is_there_from_the_start(me
         assert metric.name.startswith("crawlers_")
         assert metric.documentation.endswith(".")
     found = measured.scraped()
-    assert found["crawlers_worker_info", f"sitegraph,{__version__}"] == 1
+    assert found["crawlers_worker_info", f"plain,{__version__}"] == 1
     assert found["crawlers_pages_total", "not_modified"] == found["crawlers_robots_errors_total", ""] == 0
     assert AGE not in found
 

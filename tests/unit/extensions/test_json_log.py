@@ -80,7 +80,7 @@ def test_every_line_of_a_crawl_is_an_object_without_users_and_passwords(tmp_path
         ended = Project(tmp_path, LOG_JSON=1, LOG_LEVEL="DEBUG", CRAWL="night").crawl(web.hosts()).done()
     lines = objects(ended.log)
     begins = next(number for number, line in enumerate(lines) if "Crawl night begins" in line["message"])
-    assert {(line["crawl"], line["spider"]) for line in lines[begins:]} == {("night", "sitegraph")}
+    assert {(line["crawl"], line["spider"]) for line in lines[begins:]} == {("night", "plain")}
     assert {line["worker"] for line in lines[-5:]} == {1}
     assert any(line["message"].startswith("Crawl night is finished") and "\n" in line["message"] for line in lines)
     assert "secret" not in ended.log

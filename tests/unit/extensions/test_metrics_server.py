@@ -81,7 +81,7 @@ def test_running_crawl_is_scraped_and_the_port_is_free_after_it(tmp_path):
     release, port = threading.Event(), free_port()
     project = Project(tmp_path, METRICS_PORT=port, CRAWL="night", RETRY_TIMES=0)
     with Web(site=stalling(release)) as web:
-        run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
+        run = project.start("crawl", "plain", "-a", f"hosts={web.hosts()}")
         try:
             until(lambda: SERVED.search(run.log) is not None or not run.is_running, "the line about the port")
             found = SERVED.search(run.log)
@@ -93,7 +93,7 @@ def test_running_crawl_is_scraped_and_the_port_is_free_after_it(tmp_path):
             release.set()
         run.wait().done()
     assert int(found[1]) in range(port, port + 100)
-    assert values["crawlers_worker_info", "night", "sitegraph", __version__, "1"] == 1
+    assert values["crawlers_worker_info", "night", "plain", __version__, "1"] == 1
     assert values["crawlers_reactor_lateness_seconds_count", "night", "1"] > 0
     assert values["process_resident_memory_bytes",] > 2**20
     with socket.create_server(("127.0.0.1", int(found[1]))):

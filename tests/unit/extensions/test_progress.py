@@ -47,9 +47,7 @@ def crawl_on_terminal(tmp_path, during=lambda run, terminal: None, is_fresh=Fals
     release = threading.Event()
     project = Project(tmp_path)
     with Web(site=stalling(release)) as web, Terminal(80, 24) as terminal:
-        run = project.start(
-            "crawl", "sitegraph", "-a", f"hosts={web.hosts()}", is_fresh=is_fresh, before=terminal.before
-        )
+        run = project.start("crawl", "plain", "-a", f"hosts={web.hosts()}", is_fresh=is_fresh, before=terminal.before)
         try:
             until(lambda: terminal.output.count(TABLE) > 2 or not run.is_running, "the table")
             during(run, terminal)
@@ -67,9 +65,9 @@ def logged(screen):
 def test_no_log_line_is_erased_and_the_table_disappears_at_the_end(tmp_path):
     _, screen = crawl_on_terminal(tmp_path)
     messages = logged(screen)
-    assert any("Crawl sitegraph begins: 1 site" in one for one in messages)
+    assert any("Crawl plain begins: 1 site" in one for one in messages)
     assert any("3 pages, 4 edges in result/" in one for one in messages), screen.lines
-    assert sum("Crawl sitegraph is finished" in line for line in screen.lines) == 1
+    assert sum("Crawl plain is finished" in line for line in screen.lines) == 1
     assert screen.shows_cursor
     assert not any(TABLE.decode() in line for line in screen.lines)
 
@@ -84,7 +82,7 @@ def test_ctrl_c_ends_the_crawl_and_the_log_says_so(tmp_path):
     messages = logged(screen)
     assert any("Received SIGINT, shutting down gracefully" in one for one in messages)
     assert sum("at most 60 s. A second Ctrl-C or signal ends the crawl at once" in one for one in messages) == 1
-    assert sum("Crawl sitegraph stopped (stopped on request)" in line for line in screen.lines) == 1
+    assert sum("Crawl plain stopped (stopped on request)" in line for line in screen.lines) == 1
     assert screen.shows_cursor
 
 

@@ -7,7 +7,7 @@ from tests.support.sites.server import Web, links, pages
 from tests.support.terminal import Terminal
 
 SITE = pages({"/": links("/a", "/missing"), "/a": links("/")})
-HEADING = "Crawl sitegraph is finished: 2 pages with 3 links on 1 site"
+HEADING = "Crawl plain is finished: 2 pages with 3 links on 1 site"
 DUMPS = ("Overridden settings", "Enabled ", "Dumping Scrapy stats", "Versions")
 
 
@@ -34,7 +34,7 @@ def test_log_has_the_summary_in_place_of_the_dumps(tmp_path, site):
 def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
     with Terminal() as terminal:
         run = Project(tmp_path, **settings).start(
-            "crawl", "sitegraph", "-a", f"hosts={site}", before=terminal.before, is_fresh=True
+            "crawl", "plain", "-a", f"hosts={site}", before=terminal.before, is_fresh=True
         )
         assert run.wait().status == 0
     lines = terminal.screen().lines

@@ -76,12 +76,12 @@ def test_errors_are_reported_in_one_sentence(learn, database, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "text.txt").write_text("text" * 500)
     for names, sentence in {
-        "graph": "crawl graph (number 2, finished) is no crawl of extlinks, which alone counts new links; run scrapy",
+        "graph": "crawl graph (number 2, finished) is no crawl of a mission that counts new links; run scrapy",
         "gone.sqlite": "gone.sqlite is neither a crawl nor a file: CRAWL=gone.sqlite: ",
         "sqlite:///gone.sqlite": "gone.sqlite does not exist",
         "folder": "folder is neither a crawl nor a file: ",
         "text.txt": "is not an SQLite database",
-        "empty.sqlite": "has no crawl of extlinks, which alone counts new links",
+        "empty.sqlite": "has no crawl of a mission that counts new links",
         "first hosts": "crawl hosts (number 3, finished) has REWARD=new_hosts; name those with one",
     }.items():
         with pytest.raises(ConfigError, match=re.escape(sentence)):

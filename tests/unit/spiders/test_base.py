@@ -116,7 +116,7 @@ def test_file_wins_over_a_site_of_the_same_name(tmp_path, monkeypatch):
     assert sites(read_hosts("a.example")) == ["http://b.example"]
 
 
-@pytest.mark.parametrize("spider", ["sitegraph", "broad"])
+@pytest.mark.parametrize("spider", ["plain", "wide"])
 def test_without_sites_those_of_hosts_txt_are_crawled_and_one_line_says_so(spider, tmp_path):
     project = Project(tmp_path, SITE_DELAY_SECONDS=0, PAGE_BUDGET=1)
     with Web(a=pages({"/": "a"}), b=pages({"/": "b"})) as web:
@@ -382,7 +382,7 @@ def test_mission_with_the_scheduler_of_scrapy_is_refused(tmp_path):
     outcome = Project(tmp_path).crawl("http://127.0.0.1:9", SCHEDULER="scrapy.core.scheduler.Scheduler")
     assert outcome.status == 2
     assert outcome.errors == [
-        "Error: SCHEDULER=scrapy.core.scheduler.Scheduler: scrapy crawl sitegraph needs that of this project; remove "
+        "Error: SCHEDULER=scrapy.core.scheduler.Scheduler: scrapy crawl plain needs that of this project; remove "
         "the setting"
     ]
 

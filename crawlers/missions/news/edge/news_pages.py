@@ -51,7 +51,7 @@ def document(request: Request) -> Response:
         neighbours = DOCUMENTS.neighbours(connection, crawl.id, filters, number, is_over)
     return render(
         request,
-        "document.html",
+        "news/edge/templates/document.html",
         crawl=crawl,
         document=found,
         neighbours=neighbours,
@@ -106,7 +106,7 @@ def rules(request: Request) -> Response:
                 problems["rule"] = f"{error}; simplify the rule."
     return render(
         request,
-        "rules.html",
+        "news/edge/templates/rules.html",
         crawl=crawl,
         typed={**typed, "site": name},
         names=names,

@@ -9,7 +9,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.lab.topic import links_between, replayed
+from crawlers.missions.topic.edge.lab_of_topics import links_between, replayed
 from crawlers.missions.topic.topic_file import topic_terms
 from crawlers.missions.topic.vectors import STRATEGIES
 from crawlers.store.database import Database

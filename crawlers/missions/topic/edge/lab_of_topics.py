@@ -20,7 +20,7 @@ from crawlers.inputs.setting_readers import named_by
 from crawlers.items import LinkPlace, State
 from crawlers.lab.options import check, chosen_names, draw_curves, label_of
 from crawlers.lab.simulation.experiment import checkpoints
-from crawlers.lab.simulation.topic_replay import Curves, FetchOutcome, compare, replay
+from crawlers.missions.topic.strategy_replay import Curves, FetchOutcome, compare, replay
 from crawlers.missions.topic.topic_file import language_of, read_pages, read_topic, terms_of
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.topic_tables import relevance, topic_page
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from sqlalchemy import Connection
 
-    from crawlers.lab.simulation.topic_replay import Comparison
+    from crawlers.missions.topic.strategy_replay import Comparison
     from crawlers.ranking.link_values import Features
     from crawlers.store.reading.queries import NamedCrawl
 
@@ -55,7 +55,7 @@ class StoredLink(NamedTuple):
 
 
 class StoredWeb:
-    """The pages that a crawl discovered, as a `topic_replay.Web`."""
+    """The pages that a crawl discovered, as a `strategy_replay.Web`."""
 
     def __init__(self, connection: Connection, crawl_id: int, topic: Topic, terms: Terms) -> None:
         self._connection = connection
@@ -267,6 +267,7 @@ def _empty(crawl: NamedCrawl) -> ConfigError:
 
 
 HELP = "compares topic crawls as they ran, or replays other strategies on the web of one."
+TAKES = frozenset({"crawl", "out", "picture"})
 COLUMNS = 6  # of the table
 TITLES = {
     "similarity": "average similarity of the pages read",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from crawlers.store.reading.queries import NamedCrawl
 
 HELP = "shows the results of the iterations of news crawls: scrapy lab news [CRAWL or URL of a store …]."
+TAKES = frozenset({"names", "crawl", "out", "picture"})
 MAX_LINES = 30  # of a table; the file has all iterations
 MAX_POINTS = 120  # of a curve
 ITERATIONS = (

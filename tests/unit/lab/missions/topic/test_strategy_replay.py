@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.lab.simulation.topic_replay import FetchOutcome, compare, coverage_curve, replay, similarity_curve, top
+from crawlers.missions.topic.strategy_replay import FetchOutcome, compare, coverage_curve, replay, similarity_curve, top
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES, Topic
 from crawlers.ranking.link_features import WIDTH
