@@ -70,7 +70,7 @@ docs: $(DEV)
 	@echo "Open build/site/index.html in a browser; to search it as well: python3 -m http.server -d build/site"
 
 texts: $(RUNTIME)
-	$(BIN)/python -m crawlers.web.texts
+	$(BIN)/python -m docs.texts
 
 suffixes:
 	@$(PYTHON) -c 'from urllib.request import urlretrieve; urlretrieve("$(SUFFIXES_URL)", "$(SUFFIXES).new")'

@@ -8,7 +8,7 @@ from babel.support import NullTranslations
 
 from crawlers.web import panel
 from crawlers.web.panel import LANGUAGES, catalogue_path
-from crawlers.web.texts import texts, updated
+from docs.texts import texts, updated
 from tests.support.stored_crawl import CRAWL
 
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%%|<[^>]+>")

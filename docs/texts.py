@@ -1,4 +1,4 @@
-"""All texts of the panel, in English, by which their translations are found; run as a program, it updates these.
+"""`python -m docs.texts` brings the translations of the panel up to date, by all of its texts in English.
 
 A text is a literal in a template or in a sentence of a report, or a name in one of the registries below.
 """
