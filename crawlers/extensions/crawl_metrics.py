@@ -2,8 +2,8 @@
 
 Names follow https://prometheus.io/docs/practices/naming/: base units, and `_total` for what only grows. Labels have few
 values, all known beforehand, because each value is a time series: no host, no URL, no text of a server. A crawl is
-measured a little at a time: many sites or a large store must not hold it up. Numbers become metrics when they are
-asked for, in the thread that serves them.
+measured a little at a time: many sites or a large store must not hold it up. The thread that serves metrics sees those
+of the last reading.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from crawlers.crawl.running_crawl import Crawl
-    from crawlers.store.writing.writer import Commits
 
 LABELS = ("crawl", "worker")  # of all metrics, before their own
 LATENESS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # limits of buckets
@@ -56,24 +55,6 @@ LOOK_S = 1.0  # between two readings of the numbers that are at hand
 SUM_S = 10.0  # between two counts of the pages of all sites
 QUERY_S = 30.0  # between two queries of the store
 PAUSE_FACTOR = 50  # the pause between two counts or queries, at least, as a multiple of the duration of the last one
-
-
-class Measurement(NamedTuple):
-    """The *values* of a counter or gauge by those of its *label*, or its only value."""
-
-    name: str
-    text: str
-    values: Mapping[str, float]
-    label: str = ""
-
-
-class Reading(NamedTuple):
-    """The numbers of a crawl at one time."""
-
-    measured: tuple[Measurement, ...]
-    late_counts: tuple[int, ...]  # within each limit, and beyond all
-    late_s: float
-    commits: Commits
 
 
 class CrawlMetrics(Collector):
@@ -100,33 +81,7 @@ class CrawlMetrics(Collector):
         self._work()
 
     def collect(self) -> Iterator[Metric]:
-        measured, late_counts, late_s, commits = self._reading
-        info = GaugeMetricFamily(
-            "crawlers_worker_info",
-            "1 while the worker runs; mission and version are labels.",
-            labels=(*LABELS, "mission", "version"),
-        )
-        info.add_metric((*self._labels, self._mission, __version__), 1)
-        yield info
-        for name, text, values, label in measured:
-            kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
-            metric = kind(name, text, labels=(*LABELS, label) if label else LABELS)
-            for value, number in values.items():
-                metric.add_metric((*self._labels, value) if label else self._labels, number)
-            yield metric
-        lateness = HistogramMetricFamily(
-            "crawlers_reactor_lateness_seconds",
-            "How late a timer of 0.1 s fires: so long a computation kept the worker from its downloads.",
-            labels=LABELS,
-        )
-        limits = (*map(str, LATENESS_S), "+Inf")
-        lateness.add_metric(self._labels, list(zip(limits, accumulate(late_counts), strict=True)), late_s)
-        yield lateness
-        durations = SummaryMetricFamily(
-            "crawlers_commit_seconds", "Durations of the writer's transactions: their number and sum.", labels=LABELS
-        )
-        durations.add_metric(self._labels, commits.number, commits.seconds)
-        yield durations
+        return iter(self._reading)
 
     def step(self, late_s: float) -> None:
         """Record that a timer fired *late_s* >= 0 too late, and do a part of the work; to be called often."""
@@ -146,65 +101,89 @@ class CrawlMetrics(Collector):
             self._look_at = now + LOOK_S
             self._reading = self._read()
 
-    def _read(self) -> Reading:
+    def _read(self) -> list[Metric]:
         """Return the numbers that are at hand."""
         writer, frontier, stats = self._crawl.session.writer, self._crawl.frontier, self._stats()
         pages, leases, commits, found_at = self._pages, frontier.leases, writer.commits, self._oldest_found_at
         waiting = max(0, pages[State.WAITING] - leases)  # the sum is older than the leases
         urls = {**{state.name.lower(): pages[state] for state in State}, "waiting": waiting, "leased": leases}
         waits = frontier.schedule.wait_counts()
-        measured = (
-            Measurement(
+        metric = self._metric
+        info = GaugeMetricFamily(
+            "crawlers_worker_info",
+            "1 while the worker runs; mission and version are labels.",
+            labels=(*LABELS, "mission", "version"),
+        )
+        info.add_metric((*self._labels, self._mission, __version__), 1)
+        lateness = HistogramMetricFamily(
+            "crawlers_reactor_lateness_seconds",
+            "How late a timer of 0.1 s fires: so long a computation kept the worker from its downloads.",
+            labels=LABELS,
+        )
+        limits = (*map(str, LATENESS_S), "+Inf")
+        buckets = list(zip(limits, accumulate(self._late_counts), strict=True))
+        lateness.add_metric(self._labels, buckets, self._late_s)
+        durations = SummaryMetricFamily(
+            "crawlers_commit_seconds", "Durations of the writer's transactions: their number and sum.", labels=LABELS
+        )
+        durations.add_metric(self._labels, commits.number, commits.seconds)
+        return [
+            info,
+            metric(
                 "crawlers_pages_total",
                 "Pages that ended, by state; not_modified are revisits that the server answered with 304.",
                 {state: stats.get(f"pages/{state}", 0) for state in PAGE_STATES},
                 "state",
             ),
-            Measurement(
+            metric(
                 "crawlers_errors_total",
                 "Downloads that were refused or failed, those that are retried included, by the class of the reason.",
                 {kind: stats.get(f"errors/{kind}", 0) for kind in ErrorClass},
                 "reason",
             ),
             *(
-                Measurement(name, text, {value: stats.get(stat, 0) for value, stat in found.items()}, label)
+                metric(name, text, {value: stats.get(stat, 0) for value, stat in found.items()}, label)
                 for mission in missions().values()
                 for name, text, label, found in mission.counters
             ),
-            *(Measurement(name, text, {"": stats.get(stat, 0)}) for name, stat, text in COUNTERS),
-            Measurement(
-                "crawlers_urls",
-                "URLs of the sites of this worker, by state; leased ones are in flight.",
-                urls,
-                "state",
+            *(metric(name, text, {"": stats.get(stat, 0)}) for name, stat, text in COUNTERS),
+            metric(
+                "crawlers_urls", "URLs of the sites of this worker, by state; leased ones are in flight.", urls, "state"
             ),
-            Measurement(
+            metric(
                 "crawlers_sites",
                 "Sites of this worker, by what their next download waits for.",
                 {wait.name.lower(): waits.get(wait, 0) for wait in Wait},
                 "waits_for",
             ),
-            Measurement(
+            metric(
                 "crawlers_oldest_waiting_url_age_seconds",
                 "Age of the URL of the crawl that has waited longest since it was found; missing if none waits.",
                 {} if found_at is None else {"": max(0.0, self._crawl.clock() - found_at)},
             ),
-            Measurement(
+            metric(
                 "crawlers_rule_decisions_total",
                 "Times that the site rule was asked for a site, by outcome.",
                 frontier.schedule.rule_decisions,
                 "outcome",
             ),
-            Measurement(
+            metric(
                 "crawlers_writer_queue_changes",
                 "Change sets that are submitted to the writer and not committed; a page is one.",
                 {"": writer.submitted - writer.committed},
             ),
-            Measurement(
-                "crawlers_last_commit_seconds", "Duration of the writer's last transaction.", {"": commits.last_s}
-            ),
-        )
-        return Reading(measured, tuple(self._late_counts), self._late_s, commits)
+            metric("crawlers_last_commit_seconds", "Duration of the writer's last transaction.", {"": commits.last_s}),
+            lateness,
+            durations,
+        ]
+
+    def _metric(self, name: str, text: str, values: Mapping[str, float], label: str = "") -> Metric:
+        """Return the counter or gauge with the *values* by those of its *label*, or its only value."""
+        kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+        made = kind(name, text, labels=(*LABELS, label) if label else LABELS)
+        for value, number in values.items():
+            made.add_metric((*self._labels, value) if label else self._labels, number)
+        return made
 
     @property
     def needs_query(self) -> bool:

@@ -16,7 +16,7 @@ import os
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import scrapy
@@ -30,7 +30,7 @@ from crawlers.files.atomic import check_setting_file, of_worker
 from crawlers.inputs.setting_readers import crawl_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Self
 
     from scrapy import Request
@@ -46,22 +46,9 @@ MEMBER = b"\x1f\x8b\x08"  # the first bytes of a gzip member
 RECORD = b"WARC/"  # the first bytes of its decompressed content
 LOOK_BYTES = 1 << 20  # of the end of the file that are read first; more are read if needed
 LOST = ("content-encoding", "transfer-encoding", "content-length")  # headers that do not hold for a decoded body
-
-
-class Exchange(NamedTuple):
-    """A request and its response."""
-
-    url: str
-    method: str
-    request_headers: Sequence[tuple[str, str]]
-    request_body: bytes
-    protocol: str  # HTTP/1.1
-    status: int
-    phrase: str
-    response_headers: Sequence[tuple[str, str]]
-    body: bytes  # decoded
-    truncated: str  # why the body is incomplete, in the standard's terms: length, disconnect; "" if it is complete
-    ip_address: str
+# Why a body is incomplete, in the standard's terms, by Scrapy's flags; the first one counts.
+TRUNCATED = {"download_stopped": "length", "dataloss": "disconnect", "partial": "disconnect"}
+_STATUSES = frozenset(http.HTTPStatus)
 
 
 class FileInUse(ConfigError):
@@ -88,35 +75,39 @@ class WarcFile:
         self._size = self._remove_incomplete_end()
         self._about: Mapping[str, str] | None = about
 
-    def add(self, exchange: Exchange) -> None:
-        """Append the records of *exchange*. Raises `StoreError`."""
-        buffer = io.BytesIO()
+    def add(self, request: Request, response: Response) -> None:
+        """Append the records of a request and its response, whose body is decoded. Raises `StoreError`."""
+        buffer, url = io.BytesIO(), response.url
         writer = self._warc.WARCWriter(buffer, gzip=True)
         if self._about is not None:
             writer.write_record(writer.create_warcinfo_record(self._path.name, self._about))
-        answered = [(name, value) for name, value in exchange.response_headers if name.lower() not in LOST]
-        answered.append(("Content-Length", str(len(exchange.body))))
-        more = {"WARC-IP-Address": exchange.ip_address} if exchange.ip_address else {}
-        more |= {"WARC-Truncated": exchange.truncated} if exchange.truncated else {}
-        response = writer.create_warc_record(
-            exchange.url,
+        protocol = response.protocol or "HTTP/1.1"
+        phrase = http.HTTPStatus(response.status).phrase if response.status in _STATUSES else ""
+        answered = [(name, value) for name, value in _pairs(response.headers) if name.lower() not in LOST]
+        answered.append(("Content-Length", str(len(response.body))))
+        more = {"WARC-IP-Address": str(response.ip_address)} if response.ip_address is not None else {}
+        for flag in response.flags:
+            if flag in TRUNCATED:
+                more.setdefault("WARC-Truncated", TRUNCATED[flag])
+        received = writer.create_warc_record(
+            url,
             "response",
-            payload=io.BytesIO(exchange.body),
-            length=len(exchange.body),  # without it, warcio uses a temporary file
-            http_headers=self._headers(f"{exchange.status} {exchange.phrase}", answered, exchange.protocol),
+            payload=io.BytesIO(response.body),
+            length=len(response.body),  # without it, warcio uses a temporary file
+            http_headers=self._headers(f"{response.status} {phrase}", answered, protocol),
             warc_headers_dict=more,
         )
-        parts = urlsplit(exchange.url)
+        parts = urlsplit(url)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        line = f"{exchange.method} {path} {exchange.protocol}"
-        request = writer.create_warc_record(
-            exchange.url,
+        asked = [("Host", parts.netloc), *((name, value) for name, value in _pairs(request.headers) if name != "Host")]
+        sent = writer.create_warc_record(
+            url,
             "request",
-            payload=io.BytesIO(exchange.request_body),
-            length=len(exchange.request_body),
-            http_headers=self._headers(line, [("Host", parts.netloc), *exchange.request_headers], is_http_request=True),
+            payload=io.BytesIO(request.body),
+            length=len(request.body),
+            http_headers=self._headers(f"{request.method} {path} {protocol}", asked, is_http_request=True),
         )
-        writer.write_request_response_pair(request, response)
+        writer.write_request_response_pair(sent, received)
         self._append(memoryview(buffer.getvalue()))
         self._about = None
 
@@ -188,7 +179,6 @@ REBUILT = (
     "Content-Length of the decoded body), headers are reconstructed, and request headers lack those that the "
     "connection adds, except Host. A page that was requested again after a kill is recorded twice."
 )
-TRUNCATED = {"download_stopped": "length", "dataloss": "disconnect", "partial": "disconnect"}  # by Scrapy's flags
 
 
 class Warc:
@@ -241,26 +231,8 @@ class Warc:
     def _received(self, response: Response, request: Request) -> None:
         if self._file is None:
             return
-        ip_address = response.ip_address
         try:
-            phrase = http.HTTPStatus(response.status).phrase
-        except ValueError:
-            phrase = ""
-        exchange = Exchange(
-            response.url,
-            request.method,
-            [(name, value) for name, value in _pairs(request.headers) if name != "Host"],
-            request.body,
-            response.protocol or "HTTP/1.1",
-            response.status,
-            phrase,
-            _pairs(response.headers),
-            response.body,
-            next((TRUNCATED[flag] for flag in response.flags if flag in TRUNCATED), ""),
-            str(ip_address) if ip_address is not None else "",
-        )
-        try:
-            self._file.add(exchange)
+            self._file.add(request, response)
             self._crawler.stats.inc_value("warc/answers")
         except CrawlersError as error:  # a page that is missing in the file must not be stored either
             owner_of(self._crawler).crawl.control.abort(error)

@@ -32,8 +32,9 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
-from sqlalchemy import bindparam, collate, delete, select, update
+from sqlalchemy import bindparam, delete, select, update
 
+from crawlers.batches import batches
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import is_whole, quoted, read_text, shortened
 from crawlers.files.yaml_reader import Item, Problem, converted, item_of, items_of, optional, read_fields
@@ -48,6 +49,7 @@ from crawlers.missions.topic.vectors import (
     Weights,
     language_code,
 )
+from crawlers.reports.catalogue.conditions import by_code_points
 from crawlers.sites.seed_list import host_name, seed_address
 from crawlers.store.reading.crawl_settings import setting_of
 from crawlers.store.schema.tables import SettingRow, crawler_setting, page, site
@@ -111,17 +113,15 @@ def forget_topic(connection: Connection, crawl_id: int) -> None:
     connection.execute(delete(crawler_setting).where(*its))
 
 
-def most_similar_first(connection: Connection, crawl_id: int, *columns: Any) -> Select[Any]:
+def most_similar_first(crawl_id: int, *columns: Any) -> Select[Any]:
     """Return the query for *columns* of the pages that a topic crawl read, most similar first, then by URL."""
-    # PostgreSQL sorts text by the database's language; results must not depend on it.
-    url = page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")
     return (
         select(*columns)
         .select_from(topic_page)
         .join(page, page.c.id == topic_page.c.page_id)
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl_id)
-        .order_by(topic_page.c.similarity.desc(), url)
+        .order_by(topic_page.c.similarity.desc(), by_code_points(page.c.url))
     )
 
 
@@ -143,7 +143,7 @@ def read_pages(database: Database, crawl_id: int) -> Iterator[PageTerms]:
         .order_by(page.c.fetched_at, page.c.id)
     )
     with database.read() as connection:
-        for number, url, terms in connection.execution_options(yield_per=1_000).execute(statement):
+        for number, url, terms in connection.execution_options(yield_per=PAGES_AT_ONCE).execute(statement):
             yield PageTerms(number, url, json.loads(terms))
 
 
@@ -161,7 +161,7 @@ def store_similarities(database: Database, crawl_id: int) -> float | None:
     if terms is None:
         return None
     topic = Topic(terms)
-    seen = DocumentFrequencies(counts for pages in _pages(database, crawl_id) for _, counts in pages)
+    seen = DocumentFrequencies(one.terms for one in read_pages(database, crawl_id))
     statement = (
         update(topic_page)
         .where(topic_page.c.page_id == bindparam("settled_id"))
@@ -169,28 +169,12 @@ def store_similarities(database: Database, crawl_id: int) -> float | None:
     )
     settled = array("d")
     with database.write() as connection:
-        for pages in _pages(database, crawl_id):
-            rows = []
-            for page_id, counts in pages:
-                similarity = round(topic.tf_idf_similarity(counts, seen), DECIMALS)
-                rows.append({"settled_id": page_id, "settled_similarity": similarity})
-                settled.append(similarity)
+        for pages in batches(read_pages(database, crawl_id), PAGES_AT_ONCE):
+            found = [round(topic.tf_idf_similarity(one.terms, seen), DECIMALS) for one in pages]
+            rows = [{"settled_id": one.id, "settled_similarity": of} for one, of in zip(pages, found, strict=True)]
             connection.execute(statement, rows)
+            settled.extend(found)
     return math.fsum(settled) / max(len(settled), 1)
-
-
-def _pages(database: Database, crawl_id: int) -> Iterator[list[tuple[int, dict[str, int]]]]:
-    """Yield the pages that were read, with their terms, in blocks of `PAGES_AT_ONCE`."""
-    statement = (
-        select(topic_page.c.page_id, topic_page.c.terms)
-        .join(page, page.c.id == topic_page.c.page_id)
-        .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl_id)
-    )
-    with database.read() as connection:
-        rows = connection.execution_options(yield_per=PAGES_AT_ONCE).execute(statement)
-        for some in rows.partitions(PAGES_AT_ONCE):
-            yield [(page_id, json.loads(terms)) for page_id, terms in some]
 
 
 MAX_BYTES = 100_000  # of a file: thousands of words and addresses

@@ -49,7 +49,7 @@ class TopicGraph:
         self._database = database
         self._crawl_id = crawl_id
         with database.read() as connection:
-            ranked = most_similar_first(connection, crawl_id, page.c.id)
+            ranked = most_similar_first(crawl_id, page.c.id)
             self._pages = array("q", connection.execute(ranked).scalars())
             self._node_of = {page_id: node for node, page_id in enumerate(self._pages, 1)}
             moved = redirects_of(connection, crawl_id)
@@ -80,7 +80,7 @@ class TopicGraph:
         """Yield the pages by rank; the squares of all authorities, and of all hubs, sum to 1."""
         columns = (page.c.url, page.c.level, page.c.title, topic_page.c.similarity)
         with self._database.read() as connection:
-            rows = connection.execute(most_similar_first(connection, self._crawl_id, *columns))
+            rows = connection.execute(most_similar_first(self._crawl_id, *columns))
             for node, (row, scores) in enumerate(zip(rows, self._scores, strict=False), 1):  # a crawl may be running
                 url, level, title, similarity = row
                 yield node, url, level, title or "", similarity, *scores

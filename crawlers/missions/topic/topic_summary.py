@@ -21,7 +21,7 @@ MAX_PAGES = 3
 def topic_summary(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> MissionSummary:
     """Return the results of any crawl, and the most relevant pages."""
     with database.read() as connection:
-        ranked = most_similar_first(connection, crawl.id, topic_page.c.similarity, page.c.url).limit(MAX_PAGES)
+        ranked = most_similar_first(crawl.id, topic_page.c.similarity, page.c.url).limit(MAX_PAGES)
         best = connection.execute(ranked).all()
     lines = [f"Most relevant: {similarity:.3f} {cut(url, REASON_CHARS)}" for similarity, url in best]
     return pages_summary(database, crawl, results, began_at)._replace(lines=lines)

@@ -3,12 +3,15 @@
 import errno
 import gzip
 import os
+from ipaddress import ip_address
 
 import pytest
+from scrapy import Request
+from scrapy.http import Response
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.extensions import warc
-from crawlers.extensions.warc import Exchange, WarcFile, check_warc
+from crawlers.extensions.warc import WarcFile, check_warc
 
 archive = pytest.importorskip("warcio.archiveiterator")
 
@@ -17,16 +20,16 @@ BODY = os.urandom(300) + b"\x1f\x8b\x08" * 20  # looks like the start of a recor
 
 
 def exchange(number=0):
-    answered = [("Content-Type", "text/html"), ("Content-Encoding", "br"), ("content-length", "7"), ("X-A", "1")]
-    asked = [("Accept", "*/*"), ("User-Agent", "test")]
+    answered = {"Content-Type": "text/html", "Content-Encoding": "br", "content-length": "7", "X-A": "1"}
     url = f"http://one.example:8080/{number}?a=b"
-    return Exchange(url, "GET", asked, b"", "HTTP/1.1", 200, "OK", answered, BODY, "", "127.0.0.1")
+    request = Request(url, headers={"Accept": "*/*", "User-Agent": "test"})
+    return request, Response(url, headers=answered, body=BODY, ip_address=ip_address("127.0.0.1"), protocol="HTTP/1.1")
 
 
 def write(path, *exchanges):
     file = WarcFile(path, ABOUT)
     for one in exchanges:
-        file.add(one)
+        file.add(*one)
     file.close()
 
 
@@ -101,7 +104,7 @@ def test_second_writer_of_a_file_is_refused(path):
 
 def test_full_disk_leaves_only_complete_records(path, monkeypatch):
     file = WarcFile(path, ABOUT)
-    file.add(exchange(1))
+    file.add(*exchange(1))
     write_part = os.pwrite
 
     def full(descriptor, data, offset):
@@ -112,8 +115,8 @@ def test_full_disk_leaves_only_complete_records(path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(warc.os, "pwrite", full)
         with pytest.raises(StoreError, match="No space left on device; free some space"):
-            file.add(exchange(2))
-    file.add(exchange(3))
+            file.add(*exchange(2))
+    file.add(*exchange(3))
     file.close()
     assert urls(path) == [f"http://one.example:8080/{n}?a=b" for n in (1, 3)]
 
