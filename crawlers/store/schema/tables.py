@@ -815,3 +815,6 @@ class ChangedLinks(NamedTuple):
 
     source_id: int
     kept: list[int]
+
+
+CORE_TABLES = frozenset(metadata.tables)  # by name; missions add others
