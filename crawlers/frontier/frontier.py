@@ -20,8 +20,8 @@ from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_var
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.site_queue import PageQueue, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
-from crawlers.frontier.sql_store import NOTHING_STORED, read_starts
-from crawlers.frontier.values import MIN_QUEUE, NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry
+from crawlers.frontier.url_cache import UrlCache
+from crawlers.frontier.values import MIN_QUEUE, NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry, SiteStart
 from crawlers.items import REVISIT, State
 from crawlers.reasons import Reason
 from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest, UnchangedPage
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
         OutgoingLinks,
         PageVisit,
         Reward,
-        SiteStart,
     )
     from crawlers.items import Hint, Page, Target
     from crawlers.ranking.page_orders import PageOrder
     from crawlers.store.sites.site_opening import SiteRow
     from crawlers.store.writing.pulls import Pull
 
+NOTHING_STORED = SiteStart(known=UrlCache())
 MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond
 MORE_LINKS = 50  # waiting pages of a site that are read with the features of their links; likewise
 MOST_READS = 10  # of a site in a row; others have their turn before the next ones
@@ -141,6 +141,8 @@ class Frontier:
 
     def load_sites(self, site_ids: Sequence[int]) -> list[SiteStart]:
         """Return all that the store knows of each of these sites, which are not open; may be called in any thread."""
+        from crawlers.frontier.stored_starts import read_starts  # not for a crawl that begins
+
         room, head_urls = self.discovery.room, self.discovery.head_urls
         is_divided = self.scoring is not None and self.scoring.is_divided
         limits = {"room": room, "head_urls": head_urls}

@@ -1,47 +1,32 @@
-"""The frontier in the database of the results: a page and its acknowledgement are one transaction, many share a commit.
+"""The frontier in the database of the results.
 
-`read_starts` reads what the store knows of sites before they are opened, with few statements for many small sites. That
-takes a second for some hundred thousand URLs, so any thread may do it; opening a site then only fills memory.
+A page and its acknowledgement are one transaction, and many share a commit.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN, UrlCache
-from crawlers.frontier.values import (
-    NONE,
-    Mismatch,
-    PreviousVisit,
-    QueueEntry,
-    Retry,
-    ScoredPage,
-    SiteStart,
-    UrlRows,
-    queue_limit,
-)
-from crawlers.items import OTHER, REVISIT, State
+from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
+from crawlers.frontier.values import Mismatch, PreviousVisit, QueueEntry, Retry, ScoredPage, UrlRows
+from crawlers.items import REVISIT, State
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.store.reader_threads import is_in_event_loop
 from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, metadata, page
 from crawlers.store.streaming import AMONG
-from crawlers.store.writing.pulls import downloads_of_site, read_features
+from crawlers.store.writing.pulls import read_features
 from crawlers.store.writing.reserved_ids import ReservedIds
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from crawlers.ranking.link_values import Features
-    from crawlers.ranking.page_orders import PageOrder
-    from crawlers.ranking.page_scores import PageScores
     from crawlers.store.database import Database
     from crawlers.store.reading.importance import StoredPart
     from crawlers.store.writing.change_set import ChangeSet
@@ -321,125 +306,3 @@ def _by_site(rows: Iterable[Any]) -> dict[int, list[Retry]]:
     for site_id, due_at, wait_s, *entry in rows:
         found.setdefault(site_id, []).append(Retry(QueueEntry(*entry), due_at, wait_s))
     return found
-
-
-CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
-QUEUES = 5  # of a site, under an order that takes hints
-LEAST_KEY, GREATEST_KEY = -(2**63), 2**63 - 1
-P = TypeVar("P", ScoredPage, Mismatch)
-
-NOTHING_STORED = SiteStart(known=UrlCache())
-
-
-def read_starts(
-    store: SqlFrontierStore,
-    order: PageOrder,
-    site_ids: Sequence[int],
-    *,
-    room: int,
-    head_urls: int,
-    has_pulls: bool,
-    is_divided: bool = False,
-) -> list[SiteStart]:
-    """Return what the *store* has committed of each of the sites. Any thread may call it.
-
-    *room* is the number of URLs of a site that can be known in memory, *head_urls* that of waiting ones; pulls are read
-    if the crawl *has_pulls*. If the *order* has scores, these determine what waits.
-    """
-    starts = _read_known(store, site_ids, room)
-    for site_id, resting in store.retries(site_ids).items():
-        starts[site_id] = replace(starts[site_id], resting=resting)
-    if order.scores is not None and is_divided:  # else the scores of all sites are in memory
-        starts = _with_scores(store, order.scores, starts, queue_limit(head_urls, QUEUES))
-    for site_id, start in starts.items():
-        if order.scores is None and start.counts.get(State.WAITING):
-            start = replace(start, heads={0: store.waiting(site_id, NONE, head_urls)}, limit=head_urls)
-        if (shares := order.shares()) is not None and has_pulls:
-            for _ in range(downloads_of_site(store.database, site_id)):
-                shares.record_request(OTHER)  # which queues they came from is not stored
-        if order.link_values is not None:
-            waiting = [entry.id for entries in start.heads.values() for entry in entries]
-            features = store.link_features([*waiting, *(one.entry.id for one in start.resting)])
-            start = replace(start, features=features)
-        starts[site_id] = replace(start, shares=shares)
-    return list(starts.values())
-
-
-def _with_scores(
-    store: SqlFrontierStore, scores: PageScores, starts: Mapping[int, SiteStart], limit: int
-) -> dict[int, SiteStart]:
-    """Return the starts of sites whose scores are not in memory."""
-    sites = list(starts)
-    scored = _grouped(store.scored(scores.table, scores.columns, sites))
-    unscored = _grouped(store.unscored(scores.table, sites))
-    bases = store.bases(sites) if scores.is_shared else {}
-    due = store.due(scores.table, sites) if scores.takes_hints else {}
-    # What is stored of others is relative to totals that have changed.
-    known = [] if scores.is_shared else [one for one in sites if one not in unscored]
-    best = store.best_of(scores.table, known, limit) if known else {}
-    return {
-        site_id: replace(
-            start,
-            heads=best.get(site_id, {}),
-            limit=limit,
-            scored=scored.get(site_id, ()),
-            unscored=unscored.get(site_id, ()),
-            resting=[*start.resting, *due.get(site_id, ())],
-            base=bases.get(site_id),
-        )
-        for site_id, start in starts.items()
-    }
-
-
-def _grouped(rows: Iterable[P]) -> dict[int, list[P]]:
-    found: dict[int, list[P]] = {}
-    for row in rows:
-        found.setdefault(row.site_id, []).append(row)
-    return found
-
-
-def _read_known(store: SqlFrontierStore, site_ids: Sequence[int], room: int) -> dict[int, SiteStart]:
-    """Return the URLs of sites, in the order of *site_ids*. Those of small sites are read together."""
-    numbers = store.numbers_known(site_ids)
-    small: list[list[int]] = [[]]
-    total = 0
-    for site_id in site_ids:
-        number = numbers.get(site_id, 0)
-        if 0 < number <= CHUNK:
-            if (total := total + number) > CHUNK:
-                small.append([])
-                total = number
-            small[-1].append(site_id)
-    found = {
-        site_id: _collect([rows], room) for some in small if some for site_id, rows in store.known_of(some).items()
-    }
-    return {
-        site_id: found.get(site_id) or _collect(_chunks(store, site_id) if numbers.get(site_id) else (), room)
-        for site_id in site_ids
-    }
-
-
-def _chunks(store: SqlFrontierStore, site_id: int) -> Iterator[UrlRows]:
-    """Yield the URLs of a large site, some at a time."""
-    first = LEAST_KEY
-    while True:
-        rows = store.known_from(site_id, first, CHUNK)
-        yield rows
-        if len(rows.keys) < CHUNK or rows.keys[-1] == GREATEST_KEY:
-            return
-        first = rows.keys[-1] + 1
-
-
-def _collect(chunks: Iterable[UrlRows], room: int) -> SiteStart:
-    counts: Counter[State] = Counter()
-    known = UrlCache()
-    total = 0
-    is_available = False
-    for rows in chunks:
-        counts.update({State(state): number for state, number in Counter(rows.states).items()})
-        is_available = is_available or rows.have_root
-        total += len(rows.keys)
-        if total <= room:
-            known.merge(dict(zip(rows.keys, rows.values, strict=True)))
-            known.urls.update((key, url) for key, url in zip(rows.keys, rows.urls, strict=True) if url is not None)
-    return SiteStart(dict(counts), known if total <= room else None, is_available)

@@ -8,17 +8,9 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
-from crawlers.frontier import sql_store
-from crawlers.frontier.sql_store import (
-    _BEST_OF,
-    _KNOWN,
-    _NUMBERS_KNOWN,
-    _WAITING,
-    GREATEST_KEY,
-    LEAST_KEY,
-    SqlFrontierStore,
-    read_starts,
-)
+from crawlers.frontier import stored_starts
+from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
+from crawlers.frontier.stored_starts import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import NONE, QueueEntry, Retry
 from crawlers.items import GONE, OTHER, REVISIT, State
@@ -263,7 +255,7 @@ def read(database):
 
 @pytest.mark.parametrize("chunk", [1, 2, 4, 5, 6])
 def test_parts_of_any_size_give_the_same(read, monkeypatch, chunk):
-    monkeypatch.setattr(sql_store, "CHUNK", chunk)
+    monkeypatch.setattr(stored_starts, "CHUNK", chunk)
     start = read()
     assert (start.counts, start.is_available) == ({State.WAITING: 4, State.DONE: 1}, True)
     assert start.known is not None
@@ -274,7 +266,7 @@ def test_parts_of_any_size_give_the_same(read, monkeypatch, chunk):
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 6])
 def test_more_urls_than_there_is_room_for_are_counted_only(read, monkeypatch, chunk):
-    monkeypatch.setattr(sql_store, "CHUNK", chunk)
+    monkeypatch.setattr(stored_starts, "CHUNK", chunk)
     start = read(room=4)
     assert (start.known, start.counts, start.is_available) == (None, {State.WAITING: 4, State.DONE: 1}, True)
     assert read(room=5).known is not None

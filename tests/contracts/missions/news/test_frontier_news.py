@@ -5,7 +5,7 @@ import json
 import pytest
 
 from crawlers.bandits.index_rule import Best
-from crawlers.frontier.sql_store import read_starts
+from crawlers.frontier.stored_starts import read_starts
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import GONE, OTHER, REVISIT, Page, State
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, QueueSlot, by_fit
