@@ -24,7 +24,7 @@ from crawlers.options import SETTINGS
 from crawlers.reasons import Reason
 from crawlers.reports.catalogue.registry import REPORTS, missions_of
 from crawlers.store.reading.url_counts import kind_of
-from crawlers.store.schema.rows import ABOUT, MEANINGS
+from crawlers.store.schema.rows import ABOUT
 from crawlers.store.schema.tables import metadata
 
 if TYPE_CHECKING:
@@ -37,6 +37,26 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parent
 COMMANDS = ("crawl", "graph", "explain", "report", "web", "workers", "sites", "lab")
 MAX_INLINE = 100  # characters of a default in the line
+# What columns of these names mean in all tables that don't say otherwise.
+MEANINGS = {
+    "id": "number",
+    "crawl_id": "→ `crawl.id`",
+    "site_id": "→ `site.id`",
+    "page_id": "→ `page.id`",
+    "seed_id": "→ `seed.id`",
+    "source_id": "→ `page.id`",
+    "target_id": "→ `page.id`",
+    "context_id": "→ `link_context.id`",
+    "url_id": "→ `external_url.id`",
+    "site": "`scheme://host[:port]`",
+    "status": "HTTP status",
+    "title": "title",
+    "count": "number of links",
+    "parallel": "downloads at a time",
+    "delay_s": "seconds between the starts of two downloads",
+    "queue": "0: never fetched; 1: waits to be fetched again; -1: neither",
+    "score": "when it last grew; the greatest of a queue is fetched first",
+}
 _HEADING = re.compile(r"^(?=##? )", re.MULTILINE)
 _TYPES = {int: "integer", float: "number", str: "text", bool: "boolean"}
 

@@ -14,7 +14,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from crawlers.graphs.looks import MEANINGS
+from crawlers.graphs.crawl_map import MEANINGS
 from crawlers.mission import missions, parts_of_all
 from crawlers.options import OFFERED
 from crawlers.reasons import Reason

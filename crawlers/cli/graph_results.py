@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.graphs.looks import GraphMap
+    from crawlers.graphs.crawl_map import GraphMap
     from crawlers.graphs.model import Graph
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import CrawledSite, NamedCrawl

@@ -11,7 +11,7 @@ from crawlers.cli.store_command import StoreCommand, opened_store
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from crawlers.graphs.looks import GraphMap
+    from crawlers.graphs.crawl_map import GraphMap
 
 MAX_DIGITS = 12  # of a number of pages
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import replacing
-from crawlers.graphs.looks import short_name
+from crawlers.graphs.crawl_map import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.typing import RcKeyType
 
-    from crawlers.graphs.looks import GraphMap
+    from crawlers.graphs.crawl_map import GraphMap
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999933")  # for colour-blind readers, too
 STYLES = ("-", "--", "-.", ":")  # for more curves than colours, and for greyscale

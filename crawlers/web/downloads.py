@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from crawlers.graphs.looks import GraphMap
+    from crawlers.graphs.crawl_map import GraphMap
     from crawlers.reports.catalogue.report import Cells, Column
     from crawlers.store.reading.queries import NamedCrawl
 

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from crawlers.items import State
 from crawlers.reasons import TRAPS, Reason, brief
 from crawlers.store.reading.url_counts import ENDED, URL_KIND, UrlKind, has_reason, is_vain_guess, total, url_counts
-from crawlers.store.schema.tables import crawl, external_link, external_url, link, page, seed, site, worker
+from crawlers.store.schema.tables import crawl, link, page, seed, site, worker
 from crawlers.store.sites.site_opening import PROBLEM, WHY_UNAVAILABLE, site_problem
 
 if TYPE_CHECKING:
@@ -165,34 +165,3 @@ def unavailable_sites(
     )
     now = time.time()
     return [(row.site, site_problem(row, now) or "") for row in connection.execute(statement)]
-
-
-class ExternalResult(NamedTuple):
-    """The external links of a crawl."""
-
-    urls: int  # different ones; variants of a URL count once, as in rewards
-    hosts: int  # different hosts of these, with their ports: http and https of one host are the same
-    by_site: dict[str, int]  # different URLs that each site of the crawl links to
-
-
-def external_results(database: Database, crawl_id: int) -> ExternalResult:
-    """Return the numbers of different external URLs of a crawl. Raises `StoreError`."""
-    found = (
-        select(page.c.site_id, external_link.c.url_id)
-        .join(page, page.c.id == external_link.c.page_id)
-        .where(_within(site.c.crawl_id == crawl_id))
-        .distinct()
-        .subquery()
-    )
-    by_site = (
-        select(site.c.site, func.count(external_url.c.key.distinct()))
-        .join(found, found.c.site_id == site.c.id)
-        .join(external_url, external_url.c.id == found.c.url_id)
-        .group_by(site.c.id, site.c.site)
-    )
-    host = func.replace(func.replace(external_url.c.site, "https://", ""), "http://", "")
-    all_urls = select(func.count(external_url.c.key.distinct()), func.count(host.distinct())).where(
-        external_url.c.id.in_(select(found.c.url_id))
-    )
-    ((urls, hosts),) = database.rows(all_urls)
-    return ExternalResult(urls, hosts, {name: number for name, number in database.rows(by_site)})

@@ -54,27 +54,6 @@ WholeFloat = Annotated[float, BigInteger()]  # an integer that Python code uses 
 # people or sites named the addresses in its column `url`; and of an order, the table with the times of its visits.
 ABOUT, OF_SEED, NAMED, VISITS = "about", "of_seed", "named", "visits"
 
-# What columns of these names mean in all tables that don't say otherwise.
-MEANINGS = {
-    "id": "number",
-    "crawl_id": "→ `crawl.id`",
-    "site_id": "→ `site.id`",
-    "page_id": "→ `page.id`",
-    "seed_id": "→ `seed.id`",
-    "source_id": "→ `page.id`",
-    "target_id": "→ `page.id`",
-    "context_id": "→ `link_context.id`",
-    "url_id": "→ `external_url.id`",
-    "site": "`scheme://host[:port]`",
-    "status": "HTTP status",
-    "title": "title",
-    "count": "number of links",
-    "parallel": "downloads at a time",
-    "delay_s": "seconds between the starts of two downloads",
-    "queue": "0: never fetched; 1: waits to be fetched again; -1: neither",
-    "score": "when it last grew; the greatest of a queue is fetched first",
-}
-
 _COLUMN_TYPES: Mapping[type, TypeEngine[Any]] = {int: Integer(), float: Float(), str: Text(), bool: Boolean()}
 
 

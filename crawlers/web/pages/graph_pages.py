@@ -39,7 +39,7 @@ from crawlers.web.panel import again, crawl_of, known, panel_of, patience_for, r
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from crawlers.graphs.looks import GraphMap
+    from crawlers.graphs.crawl_map import GraphMap
     from crawlers.items import Target
     from crawlers.reports.catalogue.report import Cells, TimeLimit
     from crawlers.store.reading.queries import NamedCrawl

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.looks import GraphMap, MapNode, Meaning
+from crawlers.graphs.crawl_map import GraphMap, MapNode, Meaning
 from crawlers.reports.figures import MOST_LABELS, draw_map, figure
 
 SVG = "{http://www.w3.org/2000/svg}"

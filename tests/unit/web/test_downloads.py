@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 import uvicorn
 
-from crawlers.graphs.looks import GraphMap, MapNode, Meaning
+from crawlers.graphs.crawl_map import GraphMap, MapNode, Meaning
 from crawlers.reports.catalogue.report import Row
 from crawlers.web.downloads import SCRIPTS, STATIC, standalone_graph
 from crawlers.web.pages import graph_pages, report_pages
