@@ -50,7 +50,6 @@ from crawlers.store.schema.tables import site
 from crawlers.store.sites.site_opening import (
     SiteList,
     SiteRow,
-    correct_levels,
     count_excluded,
     count_sites,
     discovered_site,
@@ -311,6 +310,8 @@ class CrawlSession:
 
     async def correct_levels(self, rows: Iterable[SiteRow]) -> None:
         """Correct the levels of all pages of sites; those that are not too deep after all wait again."""
+        from crawlers.store.sites.page_selection import correct_levels  # for orders that are not breadth-first
+
         for row in rows:
             job = partial(correct_levels, site_id=row.id, max_level=row.max_level)
             nearer = await wrap_future(self.writer.run(job))

@@ -8,7 +8,7 @@ from crawlers.frontier.values import Candidate
 from crawlers.items import State
 from crawlers.ranking.opic import OPIC
 from crawlers.ranking.page_orders import PageOrder
-from crawlers.store.sites import site_opening
+from crawlers.store.sites.page_selection import retry_home_page
 from tests.contracts.fading import Fading
 from tests.contracts.scored_crawl import ScoredCrawl, Way, name_of, target_of
 from tests.support.orders import ORDER_NAMES, installed
@@ -199,7 +199,7 @@ def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited):
     lease = next(lease for lease in limited.frontier.lease(limited.now, 9) if lease.site_id == other)
     limited.acknowledge(lease, State.REFUSED, status=404, reason="status 404")
     limited.engine.held.flush()
-    committed(site_opening._retry_home_page, limited.engine.database, other, 0.0)
+    committed(retry_home_page, limited.engine.database, other, 0.0)
     limited.open()
     limited.url_history = None  # which does not model this
     limited.run(30)

@@ -1,17 +1,12 @@
-"""The sites of a crawl, as rows with their limits: adds sites, each with its seed, and opens those of earlier runs.
-
-Pages are selected by the limit of levels of their site, and by the URLs that users select. Both may change when a crawl
-is resumed: pages that are not selected any more are rejected, and those that were not before wait again, as if today's
-limits had always applied. Orders that are not breadth-first reach pages by longer paths; when no URL waits, the levels
-are corrected, and pages that only seemed too deep are detected.
-"""
+"""The sites of a crawl, as rows with their limits: adds sites, each with its seed, and opens those of earlier runs."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, bindparam, case, cast, exists, func, insert, literal, or_, select, update
@@ -19,14 +14,12 @@ from sqlalchemy import String, bindparam, case, cast, exists, func, insert, lite
 from crawlers.items import REVISIT, State
 from crawlers.pages.retries import OF_NETWORK, error_class
 from crawlers.pages.robots_groups import SERVER_ERROR, TOO_MANY_REQUESTS, UNREACHABLE
-from crawlers.reasons import NOT_SELECTED, Reason, code_of
-from crawlers.store.reading.url_counts import has_reason
+from crawlers.reasons import Reason
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.tables import (
     REVISITED,
     DiscoveredSeed,
     DiscoveredSite,
-    link,
     page,
     seed,
     seed_host,
@@ -213,10 +206,6 @@ def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
     return len(counts), counts.total()
 
 
-LEVELS = 2**31 - 1  # the largest value of the column in PostgreSQL
-RESELECTED = 10_000  # pages that are read at a time when the selection of a site changed
-
-
 class StoredSelection:
     """The URLs of a site that are fetched, by its folder, its addresses, and the patterns of *selection*.
 
@@ -246,24 +235,6 @@ class StoredSelection:
         return self._reason_against(addresses.of_site(resolve(url, "", self._options)))
 
 
-def move_level_limit(connection: Connection, site_id: int, max_level: int | None, now: float) -> None:
-    """Queue or reject pages that were found under another limit, as if *max_level* had always applied."""
-    deepest = max_level if max_level is not None else LEVELS
-    of_site = page.c.site_id == site_id
-    waits, is_too_deep = page.c.state == int(State.WAITING), has_reason(page.c.reason, [Reason.TOO_DEEP])
-    connection.execute(
-        update(page)
-        .where(of_site, page.c.state == int(State.REJECTED), is_too_deep, page.c.level <= deepest)
-        .values(state=int(State.WAITING), reason=None, state_at=now)
-    )
-    reason = literal(f"{Reason.TOO_DEEP} ") + cast(page.c.level, String) + literal(f" {max_level}")
-    connection.execute(
-        update(page)
-        .where(of_site, waits, page.c.level > deepest)
-        .values(state=int(State.REJECTED), reason=reason, state_at=now)
-    )
-
-
 def reselect(
     connection: Connection, crawl_id: int, rows: Iterable[SiteRow], selection: StoredSelection, now: float
 ) -> bool:
@@ -283,38 +254,17 @@ def reselect(
         update(site).where(site.c.id == bindparam("number")).values(selection=bindparam("today")),
         [{"number": row.id, "today": fingerprint} for row, fingerprint in changed],
     )
-    return any([_reselect_site(connection, row, selection, now) for row, _ in changed if not row.is_new])
+    stored_before = [row for row, _ in changed if not row.is_new]
+    if not stored_before:
+        return False
+    from crawlers.store.sites.page_selection import reselect_pages  # a crawl that begins has none
 
-
-def _reselect_site(connection: Connection, row: SiteRow, selection: StoredSelection, now: float) -> bool:
-    """Queue or reject the pages of a site; return whether any wait that did not before."""
-    has_grown = False
-    waits = page.c.state == int(State.WAITING)
-    not_selected = (page.c.state == int(State.REJECTED)) & has_reason(page.c.reason, NOT_SELECTED)
-    columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason)
-    changed = (
-        update(page)
-        .where(page.c.id == bindparam("number"))
-        .values(state=bindparam("new_state"), reason=bindparam("why"), state_at=now)
+    return any(
+        [
+            reselect_pages(connection, row.id, row.max_level, partial(selection.reason_against, row), now)
+            for row in stored_before
+        ]
     )
-    after = 0
-    while True:
-        some = select(*columns).where(page.c.site_id == row.id, waits | not_selected, page.c.id > after)
-        found = connection.execute(some.order_by(page.c.id).limit(RESELECTED)).all()
-        if not found:
-            return has_grown
-        after = found[-1].id
-        changes = []
-        for number, url, level, state, before in found:
-            why = selection.reason_against(row, url, level)
-            if why is None and row.max_level is not None and level > row.max_level:
-                why = Reason.TOO_DEEP.of(level, row.max_level)
-            if why != (before if state == State.REJECTED else None):
-                new_state = int(State.WAITING if why is None else State.REJECTED)
-                has_grown = has_grown or why is None
-                changes.append({"number": number, "new_state": new_state, "why": why})
-        if changes:
-            connection.execute(changed, changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,12 +323,14 @@ def open_sites(
             inserted.append(new_row)
             rows.append(replace(one, id=number, is_new=True))
             continue
+        from crawlers.store.sites.page_selection import move_level_limit, retry_home_page  # of a crawl that goes on
+
         its_seed = seeds.get(one.site, row.seed_id)  # the seed may have been removed and added again
         updated.append({"number": row.id, "seed_id": its_seed, **limits})
         if row.max_level != one.max_level:
             move_level_limit(connection, row.id, one.max_level, now)
         if row.availability is not None and try_again:
-            _retry_home_page(connection, row.id, now)
+            retry_home_page(connection, row.id, now)
         known_of_it = {name: getattr(row, name) for name in ROBOTS}
         homes = own_homes(one.site, row.home_addresses, owners)
         rows.append(replace(one, id=row.id, home_addresses=homes, **known_of_it))
@@ -388,18 +340,6 @@ def open_sites(
         values: dict[str, Any] = {name: bindparam(name) for name in updated[0] if name != "number"}
         connection.execute(update(site).where(site.c.id == bindparam("number")).values(**values, is_open=True), updated)
     return _with_leaders(connection, rows, sites.leader_of)
-
-
-def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
-    """Queue the home page of an unavailable site again, as if it had never been requested."""
-    ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
-    again = update(page).where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
-    for scores in REVISITED:  # a page whose revisit is scheduled there is not queued twice
-        returns = select(scores.c.page_id).where(scores.c.site_id == site_id, scores.c.queue >= 0)
-        again = again.where(page.c.id.not_in(returns))
-    waits = again.values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
-    if connection.execute(waits).rowcount:
-        connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
 
 
 def _seeds_of(connection: Connection, sites: Collection[str]) -> dict[str, int]:
@@ -437,55 +377,3 @@ def discovered_site(crawl_id: int, row: SiteRow, worker_id: int | None = None, l
         DiscoveredSeed(row.site, row.start_url or f"{row.site}/"),
         DiscoveredSite(row.id, crawl_id, row.site, *limits, worker_id, leader),
     )
-
-
-def correct_levels(connection: Connection, site_id: int, max_level: int | None) -> list[tuple[str, int]]:
-    """Correct the levels of read pages; return (URL, level) of rejected pages that are not too deep after all.
-
-    Everything must be committed. Holds the links of the site in memory, some 100 bytes each.
-    """
-    columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason, page.c.found_on)
-    pages = connection.execute(select(*columns).where(page.c.site_id == site_id)).all()
-    levels = _levels(connection, site_id, [row.id for row in pages if row.found_on is None])
-    true = [(row, levels.get(row.id, row.level)) for row in pages]
-    wrong = [
-        {"page": row.id, "true": level}
-        for row, level in true
-        if level != row.level and row.state not in (State.WAITING, State.REJECTED)
-    ]
-    if wrong:
-        statement = update(page).where(page.c.id == bindparam("page")).values(level=bindparam("true"))
-        connection.execute(statement, wrong)
-    return [
-        (row.url, level)
-        for row, level in true
-        if row.state == State.REJECTED
-        and code_of(row.reason) is Reason.TOO_DEEP
-        and (max_level is None or level <= max_level)
-    ]
-
-
-def _levels(connection: Connection, site_id: int, homes: list[int]) -> dict[int, int]:
-    """Return the clicks from *homes* to every page; following a redirect is not a click."""
-    of_site = page.c.site_id == site_id
-    links: dict[int, list[int]] = {}
-    statement = select(link.c.source_id, link.c.target_id).join(page, page.c.id == link.c.source_id).where(of_site)
-    for source, target in connection.execute(statement):
-        links.setdefault(source, []).append(target)
-    moved = dict(
-        connection.execute(select(page.c.id, page.c.moved_to).where(of_site, page.c.moved_to.is_not(None))).all()
-    )
-    levels = dict.fromkeys(homes, 0)
-    queue = deque(homes)
-    while queue:
-        number = queue.popleft()
-        level = levels[number]
-        target = moved.get(number)
-        if target is not None and level < levels.get(target, level + 1):
-            levels[target] = level
-            queue.appendleft(target)
-        for target in links.get(number, ()):
-            if level + 1 < levels.get(target, level + 2):
-                levels[target] = level + 1
-                queue.append(target)
-    return levels

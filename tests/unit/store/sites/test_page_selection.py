@@ -8,7 +8,7 @@ from crawlers.reasons import Reason
 from crawlers.store.reading import crawls
 from crawlers.store.reading.run_command import Command
 from crawlers.store.schema.tables import site
-from crawlers.store.sites import site_opening
+from crawlers.store.sites import page_selection
 from crawlers.store.sites.site_opening import SiteList, SiteRow
 from tests.support.stored_rows import new_page, write_rows
 
@@ -31,7 +31,7 @@ class Letters:
 
 
 def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(database, monkeypatch):
-    monkeypatch.setattr(site_opening, "RESELECTED", 2)
+    monkeypatch.setattr(page_selection, "RESELECTED", 2)
 
     def run(letters, max_level=None):
         selection = Letters(letters)
