@@ -7,7 +7,9 @@ from shutil import copy
 import pytest
 from hypothesis import Phase, settings
 
+from crawlers import mission
 from crawlers.store.database import Database
+from tests.support.plain_mission import MISSIONS
 from tests.support.running import Project
 from tests.support.services import PostgresqlStore, fresh_database, running_postgresql, store_kinds
 
@@ -93,6 +95,13 @@ def database(database_url):
     """An open empty store."""
     with closing(Database(database_url)) as database:
         yield database
+
+
+@pytest.fixture
+def plain_missions(monkeypatch):
+    """The missions of tests of the core beside those that are installed, as commands in tests have them."""
+    for one in MISSIONS:
+        monkeypatch.setitem(mission._ADDED, one.name, one)
 
 
 @pytest.fixture

@@ -16,8 +16,11 @@ from examples.server import ROOT
 from examples.town.plan import plan
 from examples.webs import SITES
 from tests.support.demo_truth import truth
+from tests.support.of_missions import EVERY
 from tests.support.opened_crawl import project_settings
 from tests.support.running import Project
+
+pytestmark = EVERY
 
 PATIENCE_S = 120
 LINE = re.compile(r"(\d+) pages, +(\d+) links between them, (\d+) duplicates? merged, .*, down to level (\d+)")

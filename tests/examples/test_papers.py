@@ -2,6 +2,7 @@
 
 import pytest
 
+from crawlers.mission import missions
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -10,6 +11,7 @@ BODIES = {
     "/a": "<title>A</title>" + links("/a.pdf", "http://x.test/B.PDF"),
     "/b": links("/b.csv"),
 }
+INSTALLED = next(iter(missions()), "")
 MODULES = {"SPIDER_MODULES": "crawlers.spiders,examples.papers"}  # imported here, it would change other tests
 
 
@@ -98,8 +100,8 @@ def test_method_that_raises_is_named_in_one_sentence_and_ends_the_crawl(tmp_path
             "nosuch",
             "the mission own names nosuch, which fails: No module named 'nosuch'; correct it",
         ),
-        (["report"], "news", "", "the mission news is installed; give yours another name"),
-        (["crawl", "own"], "news", "", "the mission news is installed; give yours another name"),
+        (["report"], INSTALLED, "", f"the mission {INSTALLED} is installed; give yours another name"),
+        (["crawl", "own"], INSTALLED, "", f"the mission {INSTALLED} is installed; give yours another name"),
     ],
 )
 def test_declaration_that_cannot_be_used_is_one_sentence(tmp_path, command, name, reports, words):

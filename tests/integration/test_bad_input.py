@@ -5,6 +5,8 @@ from contextlib import closing
 
 import pytest
 
+from tests.support.of_missions import needs
+
 
 @pytest.fixture
 def refusal(web, crawl_in):
@@ -55,12 +57,15 @@ def test_missing_hosts_are_refused(refusal, arguments, parts):
 @pytest.mark.parametrize(
     ("spider", "more", "arguments", "settings", "parts"),
     [
-        ("topic", "examples: [missing.html]\n", ["topic=topic.yaml"], {}, ("missing.html", "No such file")),
-        ("topic", "", [], {}, ("no topic is given", "-a topic=topic.yaml")),
-        ("topic", "", ["topic=missing.yaml"], {}, ("missing.yaml", "No such file")),
-        ("topic", "", ["hosts=a.example"], {}, ("unknown argument hosts", "-a takes topic")),
-        ("topic", "", ["topic=topic.yaml"], {"PAGE_BUDGET": "few"}, ("PAGE_BUDGET", "few")),
-        ("news", "", [], {}, ("sources.yaml",)),
+        pytest.param(*row, marks=needs(row[0]))
+        for row in (
+            ("topic", "examples: [missing.html]\n", ["topic=topic.yaml"], {}, ("missing.html", "No such file")),
+            ("topic", "", [], {}, ("no topic is given", "-a topic=topic.yaml")),
+            ("topic", "", ["topic=missing.yaml"], {}, ("missing.yaml", "No such file")),
+            ("topic", "", ["hosts=a.example"], {}, ("unknown argument hosts", "-a takes topic")),
+            ("topic", "", ["topic=topic.yaml"], {"PAGE_BUDGET": "few"}, ("PAGE_BUDGET", "few")),
+            ("news", "", [], {}, ("sources.yaml",)),
+        )
     ],
 )
 def test_missing_topics_and_sources_are_refused(refusal, spider, more, arguments, settings, parts):
@@ -112,7 +117,7 @@ def read_only(crawl):
             edited("UPDATE schema_version SET number = 9999"),
             ("another version of this program (schema 9999", "name an"),
         ),
-        (edited("UPDATE crawl SET state = 'interrupted', mission = 'news'"), ("CRAWL=sitegraph",)),
+        (edited("UPDATE crawl SET state = 'interrupted', mission = 'news'"), ("CRAWL=plain",)),
         (read_only, ("DATABASE_URL",)),
         (lambda crawl: crawl.database.write_text("Dear diary, " * 1000), ("crawl.sqlite", "is not an SQLite database")),
     ],

@@ -8,6 +8,7 @@ import pytest
 from tests.support.crawl_web import WatchedWeb
 from tests.support.crew import Crew
 from tests.support.network import Network
+from tests.support.of_missions import needs
 from tests.support.running import Crawl, add_on, differences
 from tests.support.services import fresh_database, restart_postgresql
 
@@ -114,6 +115,7 @@ def terminate(url):
         )
 
 
+@needs("extlinks")  # which counts rewards
 def test_budget_is_spent_exactly_although_a_worker_is_killed(web, crawl_in, requests):
     shared = crawl_in("budget", web.hosts(parallel=4), spider="extlinks", **SETTINGS, PAGE_BUDGET=300)
     crew = Crew(shared, web, 2)

@@ -25,6 +25,7 @@ from crawlers.options.kinds import by_name
 from crawlers.reasons import ErrorClass
 from crawlers.store.database import Database
 from docs import docstrings, references
+from tests.support.of_missions import EVERY
 
 ROOT = Path(__file__).resolve().parents[2]
 DETAILS = ROOT / "docs" / "details"  # parts of the references
@@ -145,6 +146,7 @@ def _stats(trees):
 COUNTED_FOR_SCRAPY = {"item_scraped_count"}  # counted in place of an extension of Scrapy
 
 
+@EVERY
 def test_documented_stats_are_those_of_the_code(code):
     text = (ROOT / "docs" / "reference" / "stats.md").read_text("utf-8")
     documented = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
@@ -253,6 +255,7 @@ def _check_command(line):
         _check_scrapy(words[1:])
 
 
+@EVERY
 def test_commands_in_documents_exist():
     wrong = []
     for path in DOCS:
@@ -264,6 +267,7 @@ def test_commands_in_documents_exist():
     assert wrong == []
 
 
+@EVERY
 def test_readme_shows_a_command_of_each_mission():
     found = _commands((ROOT / "README.md").read_text("utf-8"))
     assert any(line.startswith("make demo") for line in found)
@@ -320,6 +324,7 @@ def test_invalid_command_is_found(line):
 # Generated pages ------------------------------------------------------------------------------------
 
 
+@EVERY
 @pytest.mark.parametrize("name", references.PAGES)
 def test_references_are_generated_from_what_the_program_declares_and_use_every_text(name):
     page = (ROOT / "docs" / "reference" / f"{name}.md").read_text("utf-8")
@@ -330,6 +335,7 @@ def test_references_are_generated_from_what_the_program_declares_and_use_every_t
 # The store ------------------------------------------------------------------------------------------
 
 
+@EVERY
 def test_queries_in_documents_run_on_the_tables(tmp_path):
     blocks = re.compile(r"^```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
     queries = [query for path in DOCS for query in blocks.findall(path.read_text("utf-8"))]

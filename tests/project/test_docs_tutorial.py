@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from examples.server import ROOT, serve
+from tests.support.of_missions import EVERY
 
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 STARTED_BY_THE_TEST = ("make demo", "examples.server")
@@ -34,6 +35,7 @@ def test_examples_are_found_and_compared():
     assert not re.search(pattern("… at 127.0.0.1:12,"), "now at 127.0.0.2:12,")
 
 
+@EVERY
 def test_tutorial_shows_what_its_commands_print(tmp_path):
     project = tmp_path / "project"
     (project / ".venv" / "bin").mkdir(parents=True)

@@ -14,7 +14,10 @@ from prometheus_client import CollectorRegistry, generate_latest
 from crawlers.extensions.crawl_metrics import LABELS, LOOK_S, CrawlMetrics
 from crawlers.reasons import ErrorClass
 from crawlers.store.worker_rows import Wait
+from tests.support.of_missions import EVERY
 from tests.support.opened_crawl import OpenedCrawl
+
+pytestmark = EVERY  # whose counters it shows
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD = json.loads((ROOT / "deploy/grafana/crawlers.json").read_text("utf-8"))

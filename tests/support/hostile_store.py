@@ -46,16 +46,15 @@ def hostile_store(database):
     with database.write() as connection:
         connection.execute(insert(tables["worker"]).values(**row, joined_at=1e9, ended_at=2e9))
         connection.execute(update(tables["crawl"]).values(manifest=manifest, mission="news", state="interrupted"))
-        for name, columns in TEXTS.items():
-            table = tables[name]
-            for column in columns:
-                stored = table.c[column]
-                changed = update(table).values({column: literal(ATTACK) + stored})
+        for table in filter(tables.__contains__, TEXTS):
+            for stored in (tables[table].c[name] for name in TEXTS[table]):
+                changed = update(tables[table]).values({stored.name: literal(ATTACK) + stored})
                 connection.execute(changed.where(stored.is_not(None)))
-        for name, column in REASONS.items():
-            attacks = update(tables[name]).values({column: Reason.BROWSER_FAILED.of(ATTACK)})
-            connection.execute(attacks.where(tables[name].c[column].is_not(None)))
-        for name, column in URLS.items():
-            table = tables[name]
-            connection.execute(update(table).values({column: table.c[column] + literal(f"?{ATTACK}")}))
+        for table in filter(tables.__contains__, REASONS):
+            stored = tables[table].c[REASONS[table]]
+            attacks = update(tables[table]).values({stored.name: Reason.BROWSER_FAILED.of(ATTACK)})
+            connection.execute(attacks.where(stored.is_not(None)))
+        for table in filter(tables.__contains__, URLS):
+            stored = tables[table].c[URLS[table]]
+            connection.execute(update(tables[table]).values({stored.name: stored + literal(f"?{ATTACK}")}))
     assert all(seed.name is None or seed.name.startswith("=") for seed in list_seeds(database))

@@ -1,8 +1,8 @@
 """What tests of the core take from the missions that are installed: none of them names one.
 
 Tests about a mission, and what they alone need, lie in a folder `missions/NAME`: whoever removes the mission removes
-these, too. Tests in which several missions meet say which with `needs`. A module `for_core` in
-`tests/support/missions/NAME` has its `GIVEN`, `LEARNING` and `add_rows`.
+these, too. Other tests that need a mission say which with `needs`; documents and the demo show `EVERY` one. A module
+`for_core` in `tests/support/missions/NAME` has its `GIVEN`, `LEARNING` and `add_rows`.
 """
 
 from importlib import import_module
@@ -24,3 +24,6 @@ def for_core():
 def needs(*names):
     """Return the mark of a test that is left out unless all these missions are installed."""
     return pytest.mark.skipif(not {*names} <= {*missions()}, reason=f"a mission of {', '.join(names)} is not installed")
+
+
+EVERY = needs("sitegraph", "extlinks", "news", "topic", "broad")

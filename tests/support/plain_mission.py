@@ -1,17 +1,20 @@
 """Missions that add nothing to the core, for its tests: those of the project can be removed."""
 
 from crawlers.mission import Mission
+from crawlers.ranking.page_orders import REWARDS
 from crawlers.spiders.base import SiteSpider
 
 MISSIONS = (
     Mission(
         "plain",
+        place=0,  # the first, which messages propose
         stays_within_sites=True,
         after="For other formats of the graph: {graph} --format csv --format graphml",
         tables=("pages", "broken-links", "redirects", "external-links"),
         reports=("sitemaps", "in-sitemap-only", "sitemap-errors", "not-in-sitemap"),
     ),
     Mission("wide", reports=("important-pages",)),
+    Mission("harvest", reads_store=True, stays_within_sites=True, gives=frozenset({REWARDS})),
 )
 
 

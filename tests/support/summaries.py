@@ -21,7 +21,7 @@ def ended(database, crawl_id, reason, *, finished=False, **more):
 class Stored:
     """A crawl of the sites *names*, given as literals."""
 
-    def __init__(self, database, *names, mission="sitegraph"):
+    def __init__(self, database, *names, mission="plain"):
         self.database = database
         sites = [f"http://{name}" for name in names]
         self.row = begin(database, *sites, name="mine", mission=mission, now=100.0, REWARD="new_links")

@@ -43,11 +43,12 @@ def test_version_is_that_of_the_package(run):
     assert run("--version")[1].startswith(f"crawlers {__version__} (Scrapy ")
 
 
+@pytest.mark.usefixtures("plain_missions")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["sitegraph", "a.example", "-s", "MAX_LEVEL=1"], ["crawl", "sitegraph", "a.example", "-s", "MAX_LEVEL=1"]),
-        (["extlinks"], ["crawl", "extlinks"]),
+        (["plain", "a.example", "-s", "MAX_LEVEL=1"], ["crawl", "plain", "a.example", "-s", "MAX_LEVEL=1"]),
+        (["wide"], ["crawl", "wide"]),
         (["graph", "a.example", "--format", "csv"], ["graph", "a.example", "--format", "csv"]),
         (["sites", "add", "a.example"], ["sites", "add", "a.example"]),
         (["shell", "http://a.example"], ["shell", "http://a.example"]),
@@ -58,12 +59,13 @@ def test_mission_is_a_crawl_and_other_commands_are_passed_on(run, arguments, wor
     assert run(*arguments) == (0, "", "", words)
 
 
+@pytest.mark.usefixtures("plain_missions")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["sitegrph"], "there is no command sitegrph; did you mean crawlers sitegraph?"),
-        (["example.org"], "there is no command example.org; to crawl it: crawlers sitegraph example.org"),
-        (["http://example.org/"], "to crawl it: crawlers sitegraph http://example.org/"),
+        (["plian"], "there is no command plian; did you mean crawlers plain?"),
+        (["example.org"], "there is no command example.org; to crawl it: crawlers plain example.org"),
+        (["http://example.org/"], "to crawl it: crawlers plain http://example.org/"),
         (["-s", "MAX_LEVEL=1", "graph"], "-s comes after a mission or command"),
         (["__init__"], "there is no command __init__; crawlers --help shows them"),
         (["dance"], "there is no command dance; crawlers --help shows them"),
@@ -77,7 +79,8 @@ def test_unknown_command_is_one_sentence_with_a_remedy(run, arguments, message):
     assert message in errors
 
 
-@pytest.mark.parametrize("name", ["sitegraph", "graph", "lab", "shell", "runspider"])
+@pytest.mark.usefixtures("plain_missions")
+@pytest.mark.parametrize("name", ["plain", "graph", "lab", "shell", "runspider"])
 def test_help_of_a_command_names_the_program(run, name):
     status, output, _, words = run(name, "--help")
     assert (status, words) == (0, [])

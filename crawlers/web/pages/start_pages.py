@@ -127,7 +127,7 @@ MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELA
 class StartForm:
     """What people typed, and what is wrong with it by field; the errors of no field are those of ""."""
 
-    spider: str = field(default_factory=lambda: next(iter(missions())))
+    spider: str = field(default_factory=lambda: next(iter(missions()), ""))
     name: str = ""
     source: str = LINES
     text: str = ""  # of the input file

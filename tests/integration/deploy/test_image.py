@@ -9,7 +9,10 @@ import sys
 import pytest
 
 from examples.server import ROOT, serve
+from tests.support.of_missions import needs
 from tests.support.scrapyd_nodes import PATIENCE_S, running_node
+
+pytestmark = needs("sitegraph")
 
 ACCOUNT = {"SCRAPYD_USERNAME": "crawlers", "SCRAPYD_PASSWORD": "of this test"}  # compose.yaml gives them
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")

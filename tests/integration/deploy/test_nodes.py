@@ -5,10 +5,13 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.support.of_missions import needs
 from tests.support.processes import until
 from tests.support.running import Project, add_on
 from tests.support.scrapyd_nodes import CONFIGURATION, ROOT, job_settings, running_node
 from tests.support.sites.server import Web, links
+
+pytestmark = needs("sitegraph")
 
 SITES = 4
 INSTALLED = f"{CONFIGURATION}\n[settings]\ncrawlers = crawlers.settings\n"

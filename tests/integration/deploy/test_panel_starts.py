@@ -8,9 +8,12 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.program import CrawlCommand
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.web.starting import ScrapydStarter
+from tests.support.of_missions import needs
 from tests.support.processes import PATIENCE_S, until
 from tests.support.scrapyd_nodes import job_settings
 from tests.support.sites.server import Web, links, pages
+
+pytestmark = needs("sitegraph")
 
 SITE = pages({"/": links("/a", "/b"), "/a": links("/"), "/b": links("/a")}, "")
 

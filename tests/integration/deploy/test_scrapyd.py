@@ -14,10 +14,13 @@ from collections import Counter
 import networkx
 import pytest
 
+from tests.support.of_missions import needs
 from tests.support.processes import PATIENCE_S, ROOT, until
 from tests.support.running import Folder
 from tests.support.scrapyd_nodes import job_settings, running_node
 from tests.support.sites.server import Web, links, pages
+
+pytestmark = needs("sitegraph")
 
 PAGES = 20  # beside the home page
 PATHS = [f"/{number}" for number in range(PAGES)]

@@ -13,9 +13,12 @@ import networkx
 import pytest
 
 from crawlers import __version__
+from tests.support.of_missions import needs
 from tests.support.scrapyd_nodes import ROOT, Project
 from tests.support.services import unavailable
 from tests.support.sites.server import Web, links, pages
+
+pytestmark = needs("sitegraph")
 
 if TYPE_CHECKING:
     from pathlib import Path

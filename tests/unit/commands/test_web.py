@@ -19,11 +19,12 @@ def run(monkeypatch, port):
     return command.exitcode
 
 
+@pytest.mark.usefixtures("plain_missions")
 @pytest.mark.parametrize(
     ("program", "remedy"),
     [
-        ("scrapy", "crawl first (scrapy crawl sitegraph -a hosts=example.org), or name the right file"),
-        ("crawlers", "crawl first (crawlers sitegraph example.org), or name the right file"),
+        ("scrapy", "crawl first (scrapy crawl plain -a hosts=example.org), or name the right file"),
+        ("crawlers", "crawl first (crawlers plain example.org), or name the right file"),
     ],
 )
 def test_folder_without_a_store_stays_so(tmp_path, monkeypatch, capsys, program, remedy):

@@ -13,6 +13,7 @@ from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 from tests.support.frontier_engine import Engine, HeldWriter
+from tests.support.of_missions import needs
 from tests.support.orders import order
 
 SITE, NOW = "http://a.test", 1000.0
@@ -161,6 +162,7 @@ def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_rea
         assert crawl.availability == availability
 
 
+@needs("topic")
 def test_values_and_texts_of_links_are_those_of_the_linked_pages(begin):
     crawl = begin("/", order="topic")
     lease = crawl.leases()["/"]

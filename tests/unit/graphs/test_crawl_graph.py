@@ -11,9 +11,9 @@ from tests.support.stored_site import Stored, store
 
 
 @pytest.fixture
-def stored(sqlite):
+def stored(sqlite, plain_missions):
     """A store with two sites; a page of the first links to one of the second, as to an external URL."""
-    begin(sqlite, mission="sitegraph")
+    begin(sqlite, mission="plain")
     store(
         sqlite,
         [Stored("/", 0, links={1: 2}), Stored("/a", external=("http://b.test/x", "http://c.test/"))],
@@ -42,7 +42,7 @@ def test_links_between_sites_are_edges_and_count_in_degrees(stored):
 
 def test_links_of_missions_that_cross_sites_are_edges_too(stored):
     with stored.write() as connection:
-        connection.execute(update(crawl).values(mission="broad"))
+        connection.execute(update(crawl).values(mission="wide"))
         pages = dict(map(tuple, connection.exec_driver_sql("SELECT url, id FROM page")))
         ends = {"source_id": pages["http://b.test/x"], "target_id": pages["http://a.test/"], "count": 3}
         connection.execute(insert(link), ends)

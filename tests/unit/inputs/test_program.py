@@ -14,10 +14,11 @@ import crawlers
 from crawlers.inputs.program import CrawlCommand, command_of, suggested
 
 
+@pytest.mark.usefixtures("plain_missions")
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
-        ("use it with scrapy crawl news -a sources=sources.yaml", "use it with crawlers news sources.yaml"),
+        ("use it with scrapy crawl plain -a hosts=hosts.txt", "use it with crawlers plain hosts.txt"),
         ("scrapy crawls; myscrapy crawl news; scrapy.cfg", None),
     ],
 )

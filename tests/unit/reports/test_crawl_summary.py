@@ -9,9 +9,6 @@ from crawlers.items import State
 from crawlers.reasons import sentence
 from crawlers.reports.crawl_summary import MAX_SITES
 from crawlers.store.schema.tables import (
-    ExternalLinkRow,
-    ExternalUrlRow,
-    LinkContextRow,
     SiteAvailability,
     site,
     worker,
@@ -20,6 +17,8 @@ from crawlers.store.worker_rows import PAUSE
 from crawlers.workers.worker_table import set_control
 from tests.support.stored_rows import begin, execute, write_rows
 from tests.support.summaries import Stored
+
+pytestmark = pytest.mark.usefixtures("plain_missions")
 
 
 def test_sites_links_duplicates_errors_and_reasons_are_counted(database):
@@ -110,31 +109,9 @@ def test_suggested_command_can_be_pasted_into_a_shell_and_names_the_crawl_if_ano
     crawl = Stored(database, "a.test")
     crawl.page("a.test/gone?a=1&b=2", State.REFUSED, 404, "status 404")
     assert "To see why a URL is missing: scrapy explain 'http://a.test/gone?a=1&b=2'" in crawl.summary()
-    begin(database, "http://a.test", name="later", mission="sitegraph", now=150.0)
+    begin(database, "http://a.test", name="later", mission="plain", now=150.0)
     lines = crawl.summary(finished=False, reason="page_budget")
     assert "To see why a URL is missing: scrapy explain --crawl mine 'http://a.test/gone?a=1&b=2'" in lines
-
-
-def with_external(database, urls):
-    """Return the summary of a crawl with a page that links to *urls*."""
-    crawl = Stored(database, "a.test", mission="extlinks")
-    number = crawl.page("a.test/")
-    links = [ExternalLinkRow(number, url.id, 7, 1) for url in urls]
-    write_rows(database, LinkContextRow(7, "text", "", "", "", "a"), *urls, *links)
-    return crawl.summary()
-
-
-def test_http_and_https_are_one_host_and_ports_are_several(database):
-    sites = ("http://x.test", "https://x.test", "http://x.test:8080", "https://http.test")
-    first, *_ = with_external(database, [ExternalUrlRow(n, site, f"{site}/", n) for n, site in enumerate(sites)])
-    assert "4 external URLs of 3 hosts on 1 page" in first
-
-
-def test_variants_of_an_external_url_count_once(database):
-    urls = (("http://x.test/a", 9), ("http://x.test//a", 9), ("http://x.test/b", 8))
-    lines = with_external(database, [ExternalUrlRow(n, "http://x.test", *url) for n, url in enumerate(urls)])
-    assert "2 external URLs of 1 host on 1 page" in lines[0]
-    assert lines[3].split()[:2] == ["a.test", "2"]
 
 
 @pytest.mark.both_stores

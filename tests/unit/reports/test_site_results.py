@@ -7,6 +7,7 @@ import pytest
 from crawlers.files.csv_tables import FORMULA_STARTS
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.site_results import TABLES
+from tests.support.of_missions import needs
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -145,6 +146,7 @@ def test_tables_of_a_folder_are_named_like_its_graph_and_leave_those_of_the_whol
         assert whole.files() == before
 
 
+@needs("extlinks")
 def test_harvest_has_one_table_of_the_external_links_of_all_sites(tmp_path):
     project = Project(tmp_path)
     with Web(a=site, b=site) as web:

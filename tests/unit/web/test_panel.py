@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from crawlers.web import panel
 from crawlers.web.panel import FEW_BYTES, compile_templates
 from tests.support.stored_crawl import stored_crawl
-from tests.unit.web.conftest import FORM, HOST
+from tests.unit.web.conftest import FORM, HOST, change_crawl
 
 OURS = {"origin": f"http://{HOST}"}
 BOUNDARY = "boundary"
@@ -76,15 +76,14 @@ def test_full_disk_is_told_in_words(browser, crawl_id, monkeypatch, caplog):
     assert [record.exc_info for record in caplog.records] == [None]
 
 
-def test_pages_name_the_program_that_people_have(browser, sqlite, monkeypatch):
+def test_pages_name_the_program_that_people_have(browser, sqlite, monkeypatch, plain_missions):
     monkeypatch.setattr("sys.argv", [".local/bin/crawlers", "web"])
-    assert "<code>crawlers sitegraph example.org</code>" in browser.get("/").text
+    assert "<code>crawlers plain example.org</code>" in browser.get("/").text
     crawl = f"/crawls/{stored_crawl(sqlite)}"
-    for page in ("manifest", "rules?site=http://a.test&rule=/a.*", "reports/feeds", "reports/url-rules", "explain"):
-        text = browser.get(f"{crawl}/{page}").text
-        assert "scrapy " not in text, page
-    assert "crawlers sites add-rule" in browser.get(f"{crawl}/rules?site=http://a.test").text
-    assert "crawlers extlinks" in browser.get(f"{crawl}/manifest").text
+    change_crawl(sqlite, mission="plain")
+    for page in ("manifest", "explain"):
+        assert "scrapy " not in browser.get(f"{crawl}/{page}").text, page
+    assert "crawlers plain" in browser.get(f"{crawl}/manifest").text
 
 
 def test_theme_and_language_are_kept(browser):

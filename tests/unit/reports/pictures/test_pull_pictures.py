@@ -8,11 +8,12 @@ from crawlers.reports.pictures.pull_pictures import Indices, LinksFound, Pulls
 from crawlers.store.schema.tables import PullRow
 from tests.support.stored_rows import begin, write_rows
 
+pytestmark = pytest.mark.usefixtures("plain_missions")
 A, _, C = SITES = ("http://a.test", "http://b.test", "http://c.test")
 PULLS = [(0, 3.0), (1, 0.0), (0, 2.0), (2, 0.5), (0, 0.0)]  # site, reward
 
 
-def crawl(database, name, mission="extlinks", **settings):
+def crawl(database, name, mission="harvest", **settings):
     begun = begin(database, *SITES, name=name, mission=mission, RULE="ucb1", **settings)
     return begun.id, [one.id for one in begun.sites]
 
@@ -27,7 +28,7 @@ def pulled(database, *crawls, pulls=PULLS):
 def mine(database):
     """A crawl with pulls, in a store where another one has as many."""
     own = crawl(database, "mine")
-    pulled(database, crawl(database, "other", mission="broad"), own)
+    pulled(database, crawl(database, "other", mission="wide"), own)
     return own[0]
 
 

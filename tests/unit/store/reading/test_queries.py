@@ -107,7 +107,8 @@ def test_related_crawls_are_those_with_most_sites_in_common_then_the_latest(data
     assert [one.id for one in related_crawls(database, 1)] == [6, 5], "only the latest ones"
 
 
-@pytest.mark.parametrize(("mission", "expected"), [("sitegraph", False), ("extlinks", False), ("broad", True)])
+@pytest.mark.usefixtures("plain_missions")
+@pytest.mark.parametrize(("mission", "expected"), [("plain", False), ("harvest", False), ("wide", True)])
 def test_only_crawls_with_a_scope_have_crossings(database, mission, expected):
     crawl = begin(database, A, mission=mission)
     assert read(has_crossings, database, crawl.id) is expected

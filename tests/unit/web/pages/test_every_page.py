@@ -13,7 +13,6 @@ import pytest
         ("/crawls/1/reports/pages.exe", 404, "There is no format exe; there are csv, jsonl, parquet."),
         ("/crawls/1/reports/pages?level=x", 400, "must be a whole number from 0 to"),
         ("/crawls/1/reports/pages?after=1.2", 400, "begin with the first page of the report"),
-        ("/crawls/1/reports/alarms?after=2.0", 400, "begin with the first page of the report"),
         ("/crawls/99999999999999999999", 404, "There is no crawl"),
         ("/crawls/9/pictures", 404, "There is no crawl 9 in the store."),
         ("/crawls/1/pictures/x", 404, "There is no picture x; there are links-found,"),

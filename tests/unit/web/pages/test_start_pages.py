@@ -12,10 +12,17 @@ from crawlers.options import OFFERED, OUTPUTS
 from crawlers.store.sites.seeds import save_seeds
 from crawlers.web.pages.start_pages import check_offered, stored_name
 from crawlers.web.starting import LocalStarter
+from tests.support.of_missions import needs
 from tests.support.stored_crawl import HOSTILE
 from tests.unit.web.conftest import change_crawl
 
-SITES = {"spider": "sitegraph", "source": "lines", "text": "a.test;2"}
+pytestmark = pytest.mark.usefixtures("plain_missions")
+SITES = {"spider": "plain", "source": "lines", "text": "a.test;2"}
+OF_TOPICS = (
+    ({"spider": "topic", "text": "keywords: [a"}, "sites", "Line 1: not valid YAML"),
+    ({"source": "store", "spider": "topic"}, "sites", "topic needs a file topic.yaml"),
+    ({"spider": "topic", "text": "roots: [a.test]\nexamples: [../secret]"}, "sites", "../secret is a file"),
+)
 
 
 def stored_as(name, content):
@@ -40,15 +47,15 @@ def test_crawl_is_started_and_shown(browser, starter):
     starter.outcome = 7
     response = browser.post("/start", name="spring", PAGE_BUDGET="50", WORKERS="", EXTENSIONS="x", **SITES)
     assert (response.status_code, response.headers["location"]) == (303, "/crawls/7")
-    command = CrawlCommand("sitegraph", {"hosts": stored_as("spring", b"a.test;2")}, {"PAGE_BUDGET": "50"})
+    command = CrawlCommand("plain", {"hosts": stored_as("spring", b"a.test;2")}, {"PAGE_BUDGET": "50"})
     assert starter.commands == [("spring", command, {"hosts": b"a.test;2"})]
 
 
 def test_file_is_uploaded(browser, starter):
     starter.outcome = 7
     browser.upload("/start", {"file": ("../../x.txt", b"b.test\n")}, **{**SITES, "source": "file"})
-    command = CrawlCommand("sitegraph", {"hosts": stored_as("sitegraph", b"b.test\n")}, {})
-    assert starter.commands == [("sitegraph", command, {"hosts": b"b.test\n"})]
+    command = CrawlCommand("plain", {"hosts": stored_as("plain", b"b.test\n")}, {})
+    assert starter.commands == [("plain", command, {"hosts": b"b.test\n"})]
 
 
 @pytest.mark.parametrize(
@@ -56,14 +63,12 @@ def test_file_is_uploaded(browser, starter):
     [
         ({"text": "ftp://x.test"}, "sites", "Line 1: 'ftp://x.test': unsupported protocol 'ftp'"),
         ({"text": "a.test\nhttp//b.test/x"}, "sites", "Line 2: 'http//b.test/x': http is not a host; write"),
-        ({"spider": "topic", "text": "keywords: [a"}, "sites", "Line 1: not valid YAML"),
         ({"text": ""}, "sites", "Nothing is given; write hosts.txt here, or upload it"),
         ({"source": "store"}, "sites", "The list has no enabled site; add some under Sites"),
-        ({"source": "store", "spider": "topic"}, "sites", "topic needs a file topic.yaml"),
-        ({"spider": "topic", "text": "roots: [a.test]\nexamples: [../secret]"}, "sites", "../secret is a file"),
         ({"name": "../x"}, "name", "A name begins with a letter or a digit"),
         ({"spider": "shell"}, "spider", "There is no spider shell"),
         ({"LINK_PRIOR": "../x"}, "LINK_PRIOR", "LINK_PRIOR=../x can't be set here; write shipped or none"),
+        *(pytest.param(*row, marks=needs("topic")) for row in OF_TOPICS),
     ],
 )
 def test_what_is_wrong_stands_next_to_its_field(browser, starter, form, field, message):
@@ -101,8 +106,8 @@ def test_harvests_read_the_list_themselves_and_others_get_its_sites(browser, sta
     save_seeds(sqlite, [{"site": "http://a.test", "delay_s": 0.5}, {"site": "http://b.test", "enabled": False}])
     sites = b"http://a.test;;;500\n"
     for spider, arguments, files in (
-        ("extlinks", {}, {}),
-        ("sitegraph", {"hosts": stored_as("sitegraph", sites)}, {"hosts": sites}),
+        ("harvest", {}, {}),
+        ("plain", {"hosts": stored_as("plain", sites)}, {"hosts": sites}),
     ):
         browser.post("/start", spider=spider, source="store")
         assert starter.commands[-1][1:] == (CrawlCommand(spider, arguments, {}), files)
@@ -131,9 +136,9 @@ def test_form_is_filled_in_like_a_crawl(browser, sqlite, crawl_id, tmp_path, arg
     (tmp_path / "own.txt").write_text("http://own.test")
     (tmp_path.parent / "outside.txt").write_text("secret")
     command = {"arguments": arguments, "settings": {"PAGE_BUDGET": "9", "FIT_FACTOR": "2"}, "left_out": []}
-    change_crawl(sqlite, manifest={"command": command})
+    change_crawl(sqlite, mission="harvest", manifest={"command": command})
     page = browser.get("/start?like=1").text
-    chosen = (f'name="source" value="{source}" checked', 'name="spider" value="extlinks" checked')
+    chosen = (f'name="source" value="{source}" checked', 'name="spider" value="harvest" checked')
     typed = (f"{text}</textarea>", 'name="name" value="spring"', 'name="PAGE_BUDGET" value="9"')
     assert [one for one in (*chosen, *typed, '<details class="panel" open>') if one not in page] == []
 

@@ -72,3 +72,17 @@ def test_one_url_is_tested_against_the_rules_of_its_site(browser, crawl_id):
     assert "The rule that you typed does not match it." in text
     assert "It matches none of the rules of its site" in tried(browser, crawl_id, url="c.test/x")
     assert "No rules apply to its site" in tried(browser, crawl_id, url="a.test/x")
+
+
+def test_page_after_one_that_no_report_has_is_refused_in_words(browser, crawl_id):
+    response = browser.get(f"/crawls/{crawl_id}/reports/alarms?after=2.0")
+    assert response.status_code == 400
+    assert "begin with the first page of the report" in response.text
+
+
+def test_pages_name_the_program_that_people_have(browser, crawl_id, monkeypatch):
+    monkeypatch.setattr("sys.argv", [".local/bin/crawlers", "web"])
+    for page in ("rules?site=http://a.test&rule=/a.*", "reports/feeds", "reports/url-rules"):
+        text = browser.get(f"/crawls/{crawl_id}/{page}").text
+        assert "scrapy " not in text, page
+    assert "crawlers sites add-rule" in browser.get(f"/crawls/{crawl_id}/rules?site=http://a.test").text

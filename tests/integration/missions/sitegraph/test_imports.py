@@ -48,7 +48,7 @@ def imported(tmp_path_factory):
     settings = {"EXTENSIONS": {"watch.Watch": 0}, "PROGRESS_ENABLED": 0}
     with (
         Web(site=pages({"/": links("/a"), "/a": links("/")})) as web,
-        Crawl(folder, [web["site"].origin], **settings) as crawl,
+        Crawl(folder, [web["site"].origin], "sitegraph", **settings) as crawl,
     ):
         assert crawl.run(is_fresh=True).status == 0
     return [json.loads((folder / name).read_text("utf-8")) for name in ("read.json", "end.json")]
