@@ -84,7 +84,7 @@ class KeyedReport(Report):
 
     @abstractmethod
     def statement(self) -> Select[Any]:
-        """Return the query for the key and the values of rows, without the conditions of filters."""
+        """Return the query for the key, the *further* numbers and the values of rows, without filters' conditions."""
 
     def wanted(self, connection: Connection, crawl_id: int, filters: Filters) -> list[ColumnElement[bool]]:
         """Return the conditions that rows of the statement must meet."""
@@ -97,8 +97,9 @@ class KeyedReport(Report):
 
     def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
         """Yield the rows of what the statement *found* in the part of the index with a *prefix*."""
+        first = len(self.key) + self.further
         for one in found:
-            yield Row(tuple(one[len(self.key) :]), self.place(prefix, one))
+            yield Row(tuple(one[first:]), (*self.place(prefix, one), *one[len(self.key) : first]))
 
     def place(self, prefix: Cursor, one: Any) -> Cursor:
         """Return the place of a key: the beginning of the cursors of its rows."""
@@ -113,7 +114,8 @@ class KeyedReport(Report):
         sites = sites_from(connection, crawl_id, filters, after[0] if after is not None else 0)
         parts = (part for site_id in sites for part in self.of_site(site_id, filters))
         first_step = self.at_once if filters.given else FIRST_STEP
-        wanted = self.statement().where(*self.wanted(connection, crawl_id, filters)).order_by(*self.key)
+        wanted = self.statement().where(*self.wanted(connection, crawl_id, filters))
+        wanted = wanted.order_by(*[*wanted.selected_columns][: len(self.key) + self.further])
         for prefix, keys, cursor in walk(connection, parts, self.key, place, first_step, self.at_once):
             found = connection.execute(wanted.where(self.with_keys(prefix, keys))).all() if keys else []
             rows = self.rows(connection, prefix, found, filters) if found else ()
@@ -255,13 +257,3 @@ def _walked(states: Sequence[State], filters: Filters) -> list[State]:
 def link_key(cursor: Cursor) -> tuple[int, ...]:
     """Return the key of the link whose row has that *cursor*: the number of its page comes first."""
     return cursor[len(Position._fields) - 1 :]
-
-
-def on_pages(connection: Connection, links: Select[Any], pages: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each of *pages*, in order, with each row of *links* on it; their first column is the number of the page."""
-    of_page: dict[int, list[Any]] = {}
-    for one in connection.execute(links):
-        of_page.setdefault(one[0], []).append(one)
-    for holder in pages:
-        for one in of_page.get(holder.id, ()):
-            yield holder, one

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -12,13 +10,13 @@ from sqlalchemy import func, select
 from crawlers.items import State
 from crawlers.reasons import Reason, is_about
 from crawlers.reports.catalogue.conditions import MAX_CHARS, equal, in_text, is_host, is_wanted_page, of_reason
-from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, PageReport, on_pages
+from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, PageReport
 from crawlers.reports.catalogue.page_reports import LEVEL
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.reports.histories.history import N_
 from crawlers.reports.histories.linking_pages import PLACE
 from crawlers.store.reading.redirect_chains import broken_ends_of, problems_of
-from crawlers.store.reading.url_counts import URL_KIND, has_reason
+from crawlers.store.reading.url_counts import has_reason, url_kind
 from crawlers.store.schema.tables import (
     bad_link,
     external_link,
@@ -49,23 +47,14 @@ _HELD = f"""
     ORDER BY source_id, target_id"""  # noqa: S608
 
 
+_target = page.alias()
+
+
 class _LinksOnPages(PageReport):
     """Links by the page that holds them."""
 
     group = Group.LINKS
     states: ClassVar[tuple[State, ...]] = (State.DONE,)
-
-    @property
-    def values(self) -> list[Any]:
-        return [page.c.url, page.c.status, page.c.fetched_at]
-
-    def met(self, filters: Filters) -> list[Any]:
-        return []  # the conditions are about the links
-
-    def links(self, statement: Select[Any], pages: Sequence[Any], filters: Filters) -> Select[Any]:
-        """Return the *statement* about links with the conditions of *filters*, for those on *pages*."""
-        holder = statement.selected_columns[0]
-        return statement.where(holder.in_([one.id for one in pages]), *super().met(filters))
 
 
 class InternalLinks(_LinksOnPages):
@@ -76,36 +65,32 @@ class InternalLinks(_LinksOnPages):
     about = "Every link from a page of the crawl to another URL of it, by the page that holds the link."
     columns = (
         PAGE,
-        Column("url", "Target", Kind.URL),
-        ANCHOR,
-        LINKS,
-        Column("level", "Level of the page", Kind.NUMBER),
-        Column("target_state", "State", Kind.STATE, about="of the target"),
-        Column("status", "HTTP status", Kind.NUMBER, about="of the target"),
-        Column("target_level", "Level of the target", Kind.NUMBER),
+        Column("url", "Target", Kind.URL, _target.c.url),
+        ANCHOR._replace(value=link_anchor.c.anchor),
+        LINKS._replace(value=link.c["count"]),
+        Column("level", "Level of the page", Kind.NUMBER, page.c.level),
+        Column("target_state", "State", Kind.STATE, url_kind(_target), "of the target"),
+        Column("status", "HTTP status", Kind.NUMBER, _target.c.status, "of the target"),
+        Column("target_level", "Level of the target", Kind.NUMBER, _target.c.level),
     )
     conditions: ClassVar = {
-        "text": in_text(page.c.url, link_anchor.c.anchor),
+        "text": in_text(_target.c.url, link_anchor.c.anchor),
         "anchor": in_text(link_anchor.c.anchor),
-        "host": lambda host: page.c.site_id.in_(select(site.c.id).where(is_host(site.c.site, host))),
-        "status": equal(page.c.status),
+        "host": lambda host: _target.c.site_id.in_(select(site.c.id).where(is_host(site.c.site, host))),
+        "status": equal(_target.c.status),
     }
     cursor_kinds, further = (int,) * 5, 1  # target
     at_once = HOLDERS_AT_ONCE
     link_kind = "internal"
 
-    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
+    def statement(self) -> Select[Any]:
         is_text = (link_anchor.c.source_id == link.c.source_id) & (link_anchor.c.target_id == link.c.target_id)
-        of_target = (page.c.url, link_anchor.c.anchor, link.c["count"], URL_KIND, page.c.status, page.c.level)
-        statement = (
-            select(link.c.source_id, link.c.target_id, *of_target)
-            .join(page, page.c.id == link.c.target_id)
+        return (
+            select(*self.key, link.c.target_id, *self.values)
+            .join(link, link.c.source_id == page.c.id)
+            .join(_target, _target.c.id == link.c.target_id)
             .outerjoin(link_anchor, is_text)
-            .order_by(link.c.source_id, link.c.target_id)
         )
-        for holder, one in on_pages(connection, self.links(statement, found, filters), found):
-            _, target_id, url, anchor, links, *about = one
-            yield Row((holder.url, url, anchor, links, holder.level, *about), (*self.place(prefix, holder), target_id))
 
 
 class ExternalLinks(_LinksOnPages):
@@ -118,44 +103,38 @@ class ExternalLinks(_LinksOnPages):
         "every redirect to another site, whose place is redirect."
     )
     columns = (
-        Column("url", "URL", Kind.URL),
-        Column("host", "Host"),
-        ANCHOR,
-        Column("position", "Place", Kind.STATE, about="on the page, as the table link_context has it; or redirect"),
-        LINKS,
+        Column("url", "URL", Kind.URL, external_url.c.url),
+        Column("host", "Host", value=external_url.c.site),
+        ANCHOR._replace(value=link_context.c.anchor),
+        Column("position", "Place", Kind.STATE, PLACE, "on the page, as the table link_context has it; or redirect"),
+        LINKS._replace(value=external_link.c["count"]),
         PAGE,
         LEVEL,
-        Column("status", "Page status", Kind.NUMBER),
-        Column("read_at", "Read", Kind.TIME, about="when the page was requested"),
+        Column("status", "Page status", Kind.NUMBER, page.c.status),
+        Column("read_at", "Read", Kind.TIME, page.c.fetched_at, "when the page was requested"),
     )
     conditions: ClassVar = {
         "host": lambda host: is_host(external_url.c.site, host),
         "text": in_text(external_url.c.url, link_context.c.anchor),
         "anchor": in_text(link_context.c.anchor),
+        "status": equal(page.c.status),
     }
-    scope = PageReport.scope | {"status"}
     cursor_kinds, further = (int,) * 6, 2  # URL, context
     states = (State.DONE, State.REFUSED)
     link_kind = "external"
 
-    def met(self, filters: Filters) -> list[Any]:
-        return [] if filters.status is None else [page.c.status == filters.status]
-
-    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
-        key = (external_link.c.page_id, external_link.c.url_id, external_link.c.context_id)
-        statement = (
-            select(
-                *key, external_url.c.url, external_url.c.site, link_context.c.anchor, PLACE, external_link.c["count"]
-            )
+    def statement(self) -> Select[Any]:
+        return (
+            select(*self.key, external_link.c.url_id, external_link.c.context_id, *self.values)
+            .join(external_link, external_link.c.page_id == page.c.id)
             .join(external_url, external_url.c.id == external_link.c.url_id)
             .join(link_context, link_context.c.id == external_link.c.context_id)
-            .order_by(*key)
         )
-        for holder, one in on_pages(connection, self.links(statement, found, filters), found):
-            _, url_id, context_id, url, name, *about = one
-            of_page = (holder.url, holder.level, holder.status, holder.fetched_at)
-            cells = (url, urlsplit(name).hostname, *about, *of_page)
-            yield Row(cells, (*self.place(prefix, holder), url_id, context_id))
+
+    def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        for row in super().rows(connection, prefix, found, filters):
+            url, name, *about = row.cells
+            yield row._replace(cells=(url, urlsplit(str(name)).hostname, *about))
 
 
 class ExternalHosts(ComputedReport):
@@ -228,6 +207,9 @@ class BrokenLinks(_LinksOnPages):
     cursor_kinds, further = (int,) * 6, 2  # links or bad links, target or place
     at_once = HOLDERS_AT_ONCE
 
+    def statement(self) -> Select[Any]:
+        return select(*self.key, page.c.url)
+
     def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
         page_ids = [one.id for one in found]
         links = list(streamed(connection, _HELD, ids=page_ids))
@@ -278,10 +260,10 @@ class BadLinks(_LinksOnPages):
     group = Group.ERRORS
     about = "What pages link to although it is not the URL of a page: malformed addresses, and schemes such as mailto."
     columns = (
-        Column("link", "Link as it is written"),
-        Column("reason", "Reason", Kind.REASON, about="why it can't be followed"),
-        ANCHOR,
-        LINKS,
+        Column("link", "Link as it is written", value=bad_link.c.raw),
+        Column("reason", "Reason", Kind.REASON, bad_link.c.reason, "why it can't be followed"),
+        ANCHOR._replace(value=bad_link.c.anchor),
+        LINKS._replace(value=bad_link.c["count"]),
         PAGE,
         LEVEL,
     )
@@ -293,10 +275,9 @@ class BadLinks(_LinksOnPages):
     cursor_kinds, further = (int,) * 5, 1  # key of the link
     link_kind = "bad"
 
+    def statement(self) -> Select[Any]:
+        return select(*self.key, *self.values).join(bad_link, bad_link.c.page_id == page.c.id)
+
     def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
-        columns = (bad_link.c.raw, bad_link.c.reason, bad_link.c.anchor, bad_link.c["count"])
-        statement = self.links(select(bad_link.c.page_id, *columns), found, filters)
-        for holder, links in groupby(on_pages(connection, statement, found), key=itemgetter(0)):
-            rows = [(bad_link_key(raw, reason), raw, reason, *about) for _, (_, raw, reason, *about) in links]
-            for key, *cells in sorted(rows):
-                yield Row((*cells, holder.url, holder.level), (*self.place(prefix, holder), key))
+        keyed = sorted((*one[:2], bad_link_key(one.raw, one.reason), *one[2:]) for one in found)
+        return super().rows(connection, prefix, keyed, filters)

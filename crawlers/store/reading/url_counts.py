@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, FromClause
 
     from crawlers.reasons import Reason
 
@@ -51,11 +51,14 @@ _OF_STATES: Mapping[State, UrlKind] = {
 }
 
 
-# The kind of a page as an expression.
-URL_KIND: ColumnElement[str] = case(
-    ((page.c.state == int(State.REFUSED)) & (page.c.status >= MIN_ERROR_STATUS), str(UrlKind.ERROR)),
-    *((page.c.state == int(state), str(kind)) for state, kind in _OF_STATES.items()),
-)
+def url_kind(of: FromClause = page) -> ColumnElement[str]:
+    """Return the kind of a page, in the table or an alias of it, as an expression."""
+    is_error = (of.c.state == int(State.REFUSED)) & (of.c.status >= MIN_ERROR_STATUS)
+    kinds = ((of.c.state == int(state), str(kind)) for state, kind in _OF_STATES.items())
+    return case((is_error, str(UrlKind.ERROR)), *kinds)
+
+
+URL_KIND = url_kind()
 
 
 def kind_of(state: State, status: int | None) -> UrlKind:
