@@ -108,14 +108,10 @@ class JobRecord:
 
     def jobs(self) -> list[Job]:
         """Return all jobs, the latest first; lines that are damaged are left out."""
-        try:
-            with self._lock, self._path.open("rb") as file:
-                file.seek(max(0, file.seek(0, 2) - MAX_BYTES))
-                lines = file.read().splitlines()
-        except OSError:
-            return []
+        with self._lock:
+            content = _tail(self._path, MAX_BYTES)
         jobs: dict[str, Job] = {}
-        for line in lines:
+        for line in content.splitlines():
             try:
                 job = Job(**json.loads(line))
             except (ValueError, TypeError):
@@ -279,13 +275,18 @@ class LocalStarter:
 
 
 def _end_of(log: Path) -> str:
-    """Return the last text of *log*; "" if it can't be read, as after it was deleted."""
+    """Return the last text of *log*."""
+    return _tail(log, MAX_SAID_BYTES).decode("utf-8", "replace")
+
+
+def _tail(path: Path, most: int) -> bytes:
+    """Return the last bytes of a file, at most *most*; none if it can't be read, as after it was deleted."""
     try:
-        with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, 2) - MAX_SAID_BYTES))
-            return file.read(MAX_SAID_BYTES).decode("utf-8", "replace")
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - most))
+            return file.read(most)
     except OSError:
-        return ""
+        return b""
 
 
 def _changed_at(log: Path) -> float:
@@ -323,13 +324,10 @@ def end_of_log(folder: Path, crawl_id: int) -> LogEnd | None:
         return None
     if not log.resolve().is_relative_to(folder.resolve()):
         return None
-    with log.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - MAX_LOG_BYTES))
-        lines = file.read(MAX_LOG_BYTES).decode("utf-8", "replace").splitlines()
-    if size > MAX_LOG_BYTES:
-        del lines[:1]  # the rest of a line; nothing if it was emptied meanwhile
-    return LogEnd(job.job, lines[-MAX_LINES:], size > MAX_LOG_BYTES or len(lines) > MAX_LINES)
+    content = _tail(log, MAX_LOG_BYTES + 1)
+    is_cut = len(content) > MAX_LOG_BYTES
+    lines = content.decode("utf-8", "replace").splitlines()[is_cut:]  # without the rest of a line
+    return LogEnd(job.job, lines[-MAX_LINES:], is_cut or len(lines) > MAX_LINES)
 
 
 PROJECT = "crawlers"  # as in scrapy.cfg

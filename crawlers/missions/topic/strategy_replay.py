@@ -15,21 +15,38 @@ References
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from heapq import nsmallest
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+from sqlalchemy import select
 
 from crawlers.bandits.index_rule import Best
-from crawlers.items import GONE
+from crawlers.items import GONE, LinkPlace, State
+from crawlers.missions.topic.topic_tables import relevance as scored
+from crawlers.missions.topic.topic_tables import topic_page
 from crawlers.missions.topic.vectors import DocumentFrequencies
+from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_ranks import hits
 from crawlers.ranking.link_values import NO_FEATURES, LinkTable
+from crawlers.store.schema.tables import link, link_context, link_text, page, site
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from sqlalchemy import Connection
 
     from crawlers.missions.topic.topic_scores import LinkRelevance
+    from crawlers.missions.topic.vectors import Terms, Topic
     from crawlers.ranking.link_values import Features
+
+    Documents = Callable[[], Iterable[tuple[int, Mapping[str, int]]]]
+
+CACHED_TEXTS = 50_000  # link texts whose value is cached: those of menus are on every page
 
 
 class FetchOutcome(NamedTuple):
@@ -40,27 +57,77 @@ class FetchOutcome(NamedTuple):
     moved_to: int | None = None  # the target of a redirect
 
 
-class Web(Protocol):
-    """A stored web; pages are numbers. URLs rejected on discovery are not in it."""
+class StoredLink(NamedTuple):
+    """The links from one page to another: of those, the one with the best text."""
 
-    @property
-    def roots(self) -> Sequence[int]:
-        """The pages with which the crawl began."""
+    value: float  # of that text
+    url: str
+    anchor: str
 
-    def site(self, page: int, /) -> int | None:
-        """Return the site of *page*; None if *page* is not in the web."""
 
-    def outcome(self, page: int, /) -> FetchOutcome | None:
-        """Return the stored result of fetching *page*; None if the stored crawl never fetched it."""
+class StoredWeb:
+    """The pages that a crawl discovered, as numbers. URLs rejected on discovery are not among them."""
 
-    def links(self, page: int, /) -> Mapping[int, float]:
-        """Return the targets of *page*, which has a text, each with the value of the link; their order breaks ties."""
+    def __init__(self, connection: Connection, crawl_id: int, topic: Topic, terms: Terms) -> None:
+        self._connection = connection
+        self._topic = topic
+        self._worth = lru_cache(CACHED_TEXTS)(lambda text: topic.anchor_relevance(terms(text)))
+        self._seen = DocumentFrequencies()
+        self.roots: list[int] = []  # with which the crawl began
+        #: Site, state and redirect target by page.
+        self.pages: dict[int, tuple[int, State, int | None]] = {}
+        statement = (
+            select(page.c.id, page.c.site_id, page.c.state, page.c.moved_to, page.c.level, page.c.found_on)
+            .join(site, site.c.id == page.c.site_id)
+            .join(scored, scored.c.page_id == page.c.id)  # pages that were rejected when discovered have none
+            .where(site.c.crawl_id == crawl_id)
+            .order_by(page.c.id)
+        )
+        for number, site_id, state, moved_to, level, found_on in connection.execute(statement):
+            self.pages[number] = site_id, State(state), moved_to
+            if level == 0 and found_on is None:
+                self.roots.append(number)
 
-    def similarity(self, page: int, /) -> float:
-        """Return the similarity of *page*, which has a text, to the topic; it may depend on the pages asked before."""
+    def begin(self) -> None:
+        """Forget the pages whose similarity was asked for: another replay begins."""
+        self._seen = DocumentFrequencies()
 
-    def features(self, page: int, target: int, level: int, /) -> Features:
-        """Return the features of the links from *page* to *target*, which they show to be on *level*."""
+    def site(self, number: int) -> int | None:
+        """Return the site of a page; None if it is not in the web."""
+        known = self.pages.get(number)
+        return None if known is None else known[0]
+
+    def outcome(self, number: int) -> FetchOutcome | None:
+        """Return the stored result of fetching a page; None if the crawl never fetched it."""
+        _, state, moved_to = self.pages[number]
+        if state is State.WAITING:
+            return None
+        return FetchOutcome(state is State.DONE, state is not State.REJECTED, moved_to)
+
+    def links(self, number: int) -> dict[int, StoredLink]:
+        """Return the links of a page by target, in the order in which the targets were discovered."""
+        is_text = (link_text.c.source_id == link.c.source_id) & (link_text.c.target_id == link.c.target_id)
+        statement = (
+            select(link.c.target_id, page.c.url, link_context.c.anchor, link_context.c.context)
+            .join(page, page.c.id == link.c.target_id)
+            .outerjoin(link_text, is_text)
+            .outerjoin(link_context, link_context.c.id == link_text.c.context_id)
+            .where(link.c.source_id == number)
+            .order_by(link.c.target_id)
+        )
+        found: dict[int, StoredLink] = {}
+        for target, url, anchor, context in self._connection.execute(statement):
+            # As in a crawl, see `PageAnalyzer`.
+            one = StoredLink(0.0 if context is None else self._worth(context), url, anchor or "")
+            found[target] = max(one, found.get(target, one))
+        return found
+
+    def similarity(self, number: int) -> float:
+        """Return the similarity of a page to the topic, by the pages asked for so far."""
+        terms = select(topic_page.c.terms).where(topic_page.c.page_id == number)
+        counts = json.loads(self._connection.execute(terms).scalar_one())
+        self._seen.add(counts)
+        return self._topic.tf_idf_similarity(counts, self._seen)
 
 
 class Replayed(NamedTuple):
@@ -70,20 +137,17 @@ class Replayed(NamedTuple):
     unknown: int  # pages skipped because the stored crawl never fetched them
 
 
-def replay(web: Web, relevance: LinkRelevance, most: int) -> Replayed:
-    """Return the first *most* pages of *web* that a crawl ordered by *relevance*, which must be new, would read.
+class Replay:
+    """Reads the pages of *web* that a crawl ordered by *relevance*, which must be new, would read.
+
+    They are numbered in the order of discovery, which breaks ties.
 
     Notes
     -----
     O(n) per page, with n waiting pages. A frontier computes the values of some of them later, if there are many sites.
     """
-    return _Replay(web, relevance).run(most)
 
-
-class _Replay:
-    """A replay in progress; pages are numbered in the order of discovery, which breaks ties."""
-
-    def __init__(self, web: Web, relevance: LinkRelevance) -> None:
+    def __init__(self, web: StoredWeb, relevance: LinkRelevance) -> None:
         self._web = web
         self._relevance = relevance
         self._scores = relevance.page_scores
@@ -96,6 +160,7 @@ class _Replay:
         self._features: dict[int, Features] = {}  # of pages that are not in a table yet, or no more
 
     def run(self, most: int) -> Replayed:
+        """Return the first *most* pages."""
         self._enqueue([number for page in self._web.roots if (number := self._found(page, 0)) is not None])
         done = Replayed([], 0)
         while len(done.read) < most and (number := self._next()) is not None:
@@ -109,18 +174,20 @@ class _Replay:
             if outcome is not None and outcome.is_read:
                 done.read.append(page)
             known, level = len(self._pages), int(self._scores.record(number)[1])
-            changed = self._acknowledge(number, level, outcome)
+            links = self._web.links(page) if outcome is not None and outcome.is_read else {}
+            changed = self._acknowledge(number, level, outcome, links)
             if self._learns:
-                self._learn(number, level, outcome, range(known, len(self._pages)))
+                self._learn(number, level, outcome, links, range(known, len(self._pages)))
             self._enqueue([*changed, number])
         return done
 
-    def _acknowledge(self, number: int, level: int, outcome: FetchOutcome | None) -> Collection[int]:
+    def _acknowledge(
+        self, number: int, level: int, outcome: FetchOutcome | None, links: Mapping[int, StoredLink]
+    ) -> Collection[int]:
         """Record the outcome of a page; return the pages whose score may have increased."""
         scores = self._scores
         if outcome is not None and outcome.is_read:
-            links = self._web.links(self._pages[number])
-            found = {self._found(page, level + 1): value for page, value in links.items()}
+            found = {self._found(page, level + 1): one.value for page, one in links.items()}
             values = {target: value for target, value in found.items() if target is not None}
             scores.fetched(number, values)
             return values
@@ -132,14 +199,16 @@ class _Replay:
         scores.remove_page(number)
         return []
 
-    def _learn(self, number: int, level: int, outcome: FetchOutcome | None, new: range) -> None:
+    def _learn(
+        self, number: int, level: int, outcome: FetchOutcome | None, links: Mapping[int, StoredLink], new: range
+    ) -> None:
         """Learn from the outcome of a page, by which the pages *new* were found."""
         page, reward = self._pages[number], 0.0
         own = self._features.pop(number, NO_FEATURES)
         if outcome is not None and outcome.is_read:
             reward = self._web.similarity(page)
             for target in new:
-                self._features[target] = self._web.features(page, self._pages[target], level + 1)
+                self._features[target] = features_of(links[self._pages[target]], page, level + 1)
         else:
             self._features.update(dict.fromkeys(new, own))  # of the target of a redirect
         if outcome is not None and outcome.was_requested:
@@ -166,8 +235,8 @@ class _Replay:
             table = self._waiting.setdefault(self._sites[number], LinkTable())
             if self._scores.queue(number) == 0 and number not in table:
                 table.add(number, self._features.pop(number, NO_FEATURES))
-        for site in self._waiting if self._learns else sites:
-            self._best(site)
+        for one in self._waiting if self._learns else sites:
+            self._best(one)
 
     def _next(self) -> int | None:
         """Remove the best page from its table and return its number; None if no page waits."""
@@ -190,6 +259,12 @@ class _Replay:
         self._rule.wake(site)
         self._rule.set_arm_value(site, float(values.max()))
         return int(table.ids[values == values.max()].min())
+
+
+def features_of(one: StoredLink, source: int, level: int) -> Features:
+    """Return the features of a link on the page *source*, which leads to this *level*."""
+    place = LinkPlace("", "", one.anchor)
+    return np.array(link_features(site_of(one.url), one.url, level, source, place), np.uint32)
 
 
 Page = TypeVar("Page", int, str)  # pages have an order
@@ -219,8 +294,8 @@ def coverage_curve(pages: Iterable[Page], important: Iterable[Page], points: Ite
     missing = set(important)
     total = len(missing)
     left = []
-    for page in pages:
-        missing.discard(page)
+    for one in pages:
+        missing.discard(one)
         left.append(len(missing))
     return [(point, (total - left[point - 1]) / max(total, 1)) for point in points if 0 < point <= len(left)]
 
@@ -232,14 +307,6 @@ def top(scores: Mapping[Page, float], number: int) -> list[Page]:
     ['b', 'a']
     """
     return [page for _, page in nsmallest(number, ((-score, page) for page, score in scores.items() if score > 0.0))]
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from crawlers.missions.topic.vectors import Topic
-
-    Documents = Callable[[], Iterable[tuple[int, Mapping[str, int]]]]
 
 
 class Curves(NamedTuple):

@@ -10,12 +10,13 @@ from sqlalchemy import desc, func, select
 
 from crawlers.items import State
 from crawlers.options import SETTINGS
-from crawlers.pages.robots_groups import is_unreachable, product_token
+from crawlers.pages.robots_groups import is_unreachable
 from crawlers.reports.catalogue.conditions import by_code_points, in_text, is_wanted_site
 from crawlers.reports.catalogue.page_reports import trap_counts
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related
+from crawlers.reports.crawl_manifest import RecordedSettings
 from crawlers.reports.histories.history import N_
-from crawlers.sites.robots_rules import RobotsRules
+from crawlers.sites.robots_rules import RobotsRules, robots_token
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.reading.url_counts import (
     COUNT_OF,
@@ -47,7 +48,6 @@ _COLUMNS = (
 )
 LONGEST_S: float = SETTINGS["ROBOTS_MAX_DELAY_SECONDS"].default
 NAMES = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "ROBOTSTXT_OBEY", "ROBOTS_MAX_DELAY_SECONDS")
-NOT_GIVEN = ("", "None")  # as values of settings are stored
 
 
 class Sites(ComputedReport):
@@ -156,11 +156,9 @@ class RobotsDelays(NamedTuple):
 
 def robots_delays(connection: Connection, crawl_id: int) -> RobotsDelays:
     """Return what decides the Crawl-delay of a crawl; what was not recorded is the default."""
-    stored = {name: value for name, value in recorded(connection, crawl_id, *NAMES).items() if value not in NOT_GIVEN}
-    agent = stored.get("ROBOTSTXT_USER_AGENT") or stored.get("USER_AGENT") or ""
-    obeys = stored.get("ROBOTSTXT_OBEY", "True") in ("True", "true", "1")
-    longest_s = float(stored.get("ROBOTS_MAX_DELAY_SECONDS") or LONGEST_S) if obeys else 0.0
-    return RobotsDelays(product_token(agent) or "*", longest_s)
+    settings = RecordedSettings(recorded(connection, crawl_id, *NAMES))
+    longest_s = settings.getfloat("ROBOTS_MAX_DELAY_SECONDS") if settings.getbool("ROBOTSTXT_OBEY") else 0.0
+    return RobotsDelays(robots_token(settings), longest_s)
 
 
 MAX_ERRORS = 20  # kinds of them

@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, sqrt
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.missions.topic.strategy_replay import FetchOutcome, compare, coverage_curve, replay, similarity_curve, top
+from crawlers.missions.topic.strategy_replay import (
+    FetchOutcome,
+    Replay,
+    StoredLink,
+    compare,
+    coverage_curve,
+    similarity_curve,
+    top,
+)
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores
 from crawlers.missions.topic.vectors import STRATEGIES, Topic
-from crawlers.ranking.link_features import WIDTH
 
 
 @dataclass
@@ -31,17 +37,14 @@ class Web:
         return FetchOutcome(True) if page in self.targets else None
 
     def links(self, page):
-        return self.targets[page]
+        return {to: StoredLink(value, f"http://h/{to}", "") for to, value in self.targets[page].items()}
 
     def similarity(self, page):
         return page / 100
 
-    def features(self, page, target, level):
-        return np.full(WIDTH, page, np.uint32)
-
 
 def read(web, strategy, most=100):
-    return replay(web, LinkRelevance(TopicScores(STRATEGIES[strategy])), most)
+    return Replay(web, LinkRelevance(TopicScores(STRATEGIES[strategy]))).run(most)
 
 
 webs = st.integers(2, 12).flatmap(
