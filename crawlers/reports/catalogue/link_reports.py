@@ -65,13 +65,13 @@ class InternalLinks(_LinksOnPages):
     about = "Every link from a page of the crawl to another URL of it, by the page that holds the link."
     columns = (
         PAGE,
-        Column("url", "Target", Kind.URL, _target.c.url),
+        Column("url", "Target", Kind.URL, _target.c.url, "that the link leads to"),
         ANCHOR._replace(value=link_anchor.c.anchor),
         LINKS._replace(value=link.c["count"]),
-        Column("level", "Level of the page", Kind.NUMBER, page.c.level),
+        Column("level", "Level of the page", Kind.NUMBER, page.c.level, "of the page"),
         Column("target_state", "State", Kind.STATE, url_kind(_target), "of the target"),
         Column("status", "HTTP status", Kind.NUMBER, _target.c.status, "of the target"),
-        Column("target_level", "Level of the target", Kind.NUMBER, _target.c.level),
+        Column("target_level", "Level of the target", Kind.NUMBER, _target.c.level, "of the target"),
     )
     conditions: ClassVar = {
         "text": in_text(_target.c.url, link_anchor.c.anchor),
@@ -103,14 +103,14 @@ class ExternalLinks(_LinksOnPages):
         "every redirect to another site, whose place is redirect."
     )
     columns = (
-        Column("url", "URL", Kind.URL, external_url.c.url),
-        Column("host", "Host", value=external_url.c.site),
+        Column("url", "URL", Kind.URL, external_url.c.url, "that the link leads to"),
+        Column("host", "Host", value=external_url.c.site, about="of this URL"),
         ANCHOR._replace(value=link_context.c.anchor),
         Column("position", "Place", Kind.STATE, PLACE, "on the page, as the table link_context has it; or redirect"),
         LINKS._replace(value=external_link.c["count"]),
         PAGE,
         LEVEL,
-        Column("status", "Page status", Kind.NUMBER, page.c.status),
+        Column("status", "Page status", Kind.NUMBER, page.c.status, "of the page"),
         Column("read_at", "Read", Kind.TIME, page.c.fetched_at, "when the page was requested"),
     )
     conditions: ClassVar = {
