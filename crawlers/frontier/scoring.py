@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.items import GONE, REVISIT
 from crawlers.ranking.page_values import PageValues
+from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.tables import SCORE_ROWS, EndedTotals, OrderTotalsRow, SiteBase
 from crawlers.store.writing.change_set import ChangeSet
 
@@ -62,10 +63,10 @@ class Scoring:
             self.scores.begin_part()
             self._rows_to_write.append(self._totals())  # others are given nothing until everybody's is known
             if not scores.is_shared:  # nobody needs those of workers that ended
-                ended = (number for number, stored in self._store.parts().items() if not stored.part.is_active)
+                ended = (number for number, stored in self._parts().items() if not stored.part.is_active)
                 self._rows_to_write += [EndedTotals(self._store.crawl_id, number) for number in ended]
             return
-        parts, bases = self._store.parts(), self._store.bases()
+        parts, bases = self._parts(), self._store.bases()
         if not parts:
             return
         (first, *others), was_divided = parts.values(), False
@@ -91,6 +92,11 @@ class Scoring:
             self._changed.update((page.id, None) for page in self._store.scored(scores.table, scores.columns))
         # The level limit changed, or an unavailable site is tried again.
         self._apply_states(self._store.unscored(scores.table))
+
+    def _parts(self) -> dict[int, StoredPart]:
+        """Return the totals of the order by worker; none if nothing was written yet."""
+        with self._store.database.read() as connection:
+            return parts_of(connection, self._store.crawl_id)
 
     def _apply_states(self, unscored: Iterable[Mismatch]) -> None:
         """Let pages wait, or not, as their states say."""

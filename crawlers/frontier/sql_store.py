@@ -16,7 +16,6 @@ from crawlers.frontier.values import Mismatch, PreviousVisit, QueueEntry, Retry,
 from crawlers.items import REVISIT, State
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.store.reader_threads import is_in_event_loop
-from crawlers.store.reading.importance import parts_of
 from crawlers.store.schema.rows import VISITS
 from crawlers.store.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, metadata, page
 from crawlers.store.streaming import AMONG
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from crawlers.ranking.link_values import Features
     from crawlers.store.database import Database
-    from crawlers.store.reading.importance import StoredPart
     from crawlers.store.writing.change_set import ChangeSet
     from crawlers.store.writing.writer import Writer
 
@@ -233,11 +231,6 @@ class SqlFrontierStore:
         """Return the pages of each of these sites that have a scheduled revisit."""
         visits = metadata.tables[table].info[VISITS]
         return _by_site(self._read_of(_DUE.format(table=table, visits=visits, among="{among}"), site_ids))
-
-    def parts(self) -> dict[int, StoredPart]:
-        """Return the totals of the order by worker; none if nothing was written yet."""
-        with self.database.read() as connection:
-            return parts_of(connection, self.crawl_id)
 
     def bases(self, site_ids: Collection[int] | None = None) -> dict[int, list[float]]:
         """Return the numbers to which the records of sites are relative that their workers gave up, by site."""

@@ -29,7 +29,7 @@ from crawlers.errors import ConfigError
 from crawlers.graphs.model import MEASURES, Column, edge_places
 from crawlers.items import State
 from crawlers.ranking.link_ranks import hits, pagerank
-from crawlers.store.reading.importance import DECIMALS
+from crawlers.store.reading.importance import DECIMALS, shares_of_site
 from crawlers.store.reading.redirect_chains import final_target
 from crawlers.store.streaming import streamed
 
@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Subquery
 
     from crawlers.files.csv_tables import Value
-    from crawlers.graphs.model import Graph
+    from crawlers.graphs.model import FurtherColumns, Graph
+    from crawlers.graphs.site_graph import SiteGraph
     from crawlers.store.database import Database
+    from crawlers.store.reading.importance import Totals
 
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1
 RANK_ERROR = 1e-13  # of all nodes together
@@ -192,3 +194,16 @@ class StoredPageRank:
         links = csr_array((np.ones(len(sources)), (sources, targets)), shape=(len(self._places),) * 2)
         links.data[:] = 1.0  # several redirects may lead to one page
         return links
+
+
+def importance_column(pages: SiteGraph, database: Database, totals: Totals) -> FurtherColumns:
+    """Return the importance of each node of the graph of a site: the sum of the shares of its *pages*.
+
+    Shares sum to 1 over all sites of the crawl, whose *totals* are given.
+    """
+    sums = array("d", bytes(8 * (len(pages) + 1)))  # nodes start at 1
+    for page_id, share in shares_of_site(database, pages.site_id, totals):
+        node = pages.node(page_id)
+        if node is not None:
+            sums[node] += share
+    return {Column("importance", "double"): lambda node: round(sums[node], DECIMALS)}

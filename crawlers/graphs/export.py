@@ -45,11 +45,10 @@ from crawlers.graphs.model import (
 )
 from crawlers.items import State
 from crawlers.plurals import plural
-from crawlers.store.reading.importance import DECIMALS, shares_of_site
 from crawlers.store.schema.tables import page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from crawlers.files.csv_tables import Value
@@ -225,19 +224,6 @@ NEVER = float("inf")
 NAMES_SHOWN = 5
 
 
-def importance_column(pages: SiteGraph, shares: Iterable[tuple[int, float]]) -> FurtherColumns:
-    """Return the importance of each node: the sum of the *shares* of its pages, pairs of page number and share.
-
-    The graph *pages* covers one site; shares sum to 1 over all sites.
-    """
-    sums = array("d", bytes(8 * (len(pages) + 1)))  # nodes start at 1
-    for page_id, share in shares:
-        node = pages.node(page_id)
-        if node is not None:
-            sums[node] += share
-    return {Column("importance", "double"): lambda node: round(sums[node], DECIMALS)}
-
-
 def seen_columns(pages: SiteGraph, database: Database, names: Sequence[str]) -> FurtherColumns:
     """Return the columns *names* out of `SEEN` of the graph *pages*, in ISO 8601 and UTC.
 
@@ -374,11 +360,13 @@ def write_site_graph(
     """
     graph: Graph = CachedGraph(pages)
     if totals is not None:
-        graph = ExtendedGraph(graph, importance_column(pages, shares_of_site(database, pages.site_id, totals)))
+        from crawlers.graphs.analysis import importance_column  # with numpy, as below
+
+        graph = ExtendedGraph(graph, importance_column(pages, database, totals))
     if times := [name for name in wanted.measures if name in SEEN]:
         graph = ExtendedGraph(graph, seen_columns(pages, database, times))
     if computed := [name for name in wanted.measures if name not in SEEN]:
-        from crawlers.graphs.analysis import analyse  # with numpy
+        from crawlers.graphs.analysis import analyse
 
         graph = ExtendedGraph(graph, analyse(graph, computed))
     for name in wanted.formats:

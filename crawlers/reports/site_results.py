@@ -20,8 +20,9 @@ from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.options.of_crawls import BROKEN_LINKS
 from crawlers.plurals import counted
+from crawlers.ranking.page_orders import OF_IMPORTANCE
 from crawlers.reasons import Reason, sentence
-from crawlers.store.reading.importance import totals_of
+from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.reading.queries import sites_of
 from crawlers.store.reading.redirect_chains import broken_ends, problems_of, redirect_cells
 from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, kind_of
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
+    from sqlalchemy import Connection
+
     from crawlers.files.csv_tables import Value
     from crawlers.graphs.export import ResultFiles
     from crawlers.store.database import Database
+    from crawlers.store.reading.importance import Totals
     from crawlers.store.reading.queries import CrawledSite, NamedCrawl
 
 
@@ -194,6 +198,15 @@ class WrittenFile(NamedTuple):
     contents: str  # such as "5 redirects"
 
 
+def _totals(connection: Connection, crawl_id: int) -> Totals | None:
+    """Return the totals by which a crawl measured the importance of pages; None if it did not."""
+    if recorded(connection, crawl_id, "ORDER").get("ORDER") not in OF_IMPORTANCE:
+        return None
+    from crawlers.store.reading.importance import totals_of  # not for other crawls
+
+    return totals_of(connection, crawl_id)
+
+
 def write_site_results(
     database: Database,
     crawl: NamedCrawl,
@@ -211,7 +224,7 @@ def write_site_results(
     crawled = sites_of(database, crawl.id)
     names = [site.site for site in crawled]
     with database.read() as connection:
-        totals = totals_of(connection, crawl.id)
+        totals = _totals(connection, crawl.id)
     joined = mission_named(crawl.mission).joined
     tables = {name: TABLES[name] for name in TABLES if name in wanted.tables and name not in joined}
     for site in sites if wanted.formats or tables else ():
