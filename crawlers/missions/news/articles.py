@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,7 +18,7 @@ from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import resolve, site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 
 DAY_S = 86_400.0
-MAX_LOOKED_UP = 100_000  # URLs whose documents of earlier crawls were looked up, some 100 bytes each
 
 
 class StoredArticle(NamedTuple):
@@ -43,23 +41,14 @@ class StoredArticle(NamedTuple):
     announced_at: float | None = None  # when it was published according to feeds
 
 
-class LinkQuery(NamedTuple):
-    """A query for the documents of earlier crawls at some URLs."""
-
-    snapshot: int
-    keys: tuple[int, ...]  # of the URLs
-    read: Callable[[], list[int | None]]  # returns the pages of these documents
-
-
 class ArticlePolicy:
     """Finds copies with *duplicates*, among the documents in *database*.
 
     *languages* are the languages of sources by domain, for articles that do not state theirs; *page_at* returns the
-    number of the article at a URL that was found before, if its key is not the one given. With *has_earlier* the
-    store has documents of other crawls, which are not fetched again; *classifier* recognises their URLs.
+    number of the article at a URL that was found before, if its key is not the one given. *earlier* returns the
+    document that an earlier crawl has at a URL, if any, which is not fetched again; *classifier* recognises articles.
 
-    The queries that `look_up` and `look_up_links` return run in another thread, so that the reactor does not wait for
-    the store.
+    The query that `look_up` returns runs in another thread, so that the reactor does not wait for the store.
     """
 
     def __init__(
@@ -69,58 +58,27 @@ class ArticlePolicy:
         database: Database,
         languages: Mapping[str, str],
         page_at: Callable[[str, int], int | None],
-        *,
-        has_earlier: bool,
+        earlier: Callable[[str], int | None] | None = None,
     ) -> None:
         self._page_at = page_at
         self._classifier = classifier
         self._duplicates = duplicates
         self._database = database
         self._languages = languages
-        self._has_earlier = has_earlier
-        self._snapshot = duplicates.snapshot
-        self._holders: OrderedDict[int, int | None] = OrderedDict()  # pages with documents of earlier crawls, by key
+        self._earlier = earlier
 
     def reason_against(self, target: Target) -> str | None:
-        """Return why a new URL must not be fetched: its page was found at another URL, or an earlier crawl has it."""
+        """Return why a new URL must not be fetched: its page was found at another URL."""
         original = original_url(target.url)
-        if original != target.url and (page := self._page_at(original, target.key)) is not None:
-            return Reason.SAME_URL.of(page)
-        if not self._has_earlier or self._classifier.weight(target.site, target.url) <= 0.0:
+        page = self._page_at(original, target.key) if original != target.url else None
+        return None if page is None else Reason.SAME_URL.of(page)
+
+    def reason_to_skip(self, lease: Lease) -> str | None:
+        """Return why a leased URL must not be requested: an earlier crawl has its document."""
+        if self._earlier is None or lease.is_revisit or self._classifier.weight(site_of(lease.url), lease.url) <= 0.0:
             return None
-        self._drop_outdated()
-        holder = self._duplicates.uncommitted_holder(target.url)
-        if holder is None:
-            is_known = target.key in self._holders
-            holder = self._holders[target.key] if is_known else self._duplicates.stored_holders([target.url])[0]
+        holder = self._earlier(lease.url)
         return None if holder is None else Reason.STORED_EARLIER.of(holder)
-
-    def look_up_links(self, targets: Iterable[Target]) -> LinkQuery | None:
-        """Return the query for *targets* whose URLs may have documents of earlier crawls; None if none may."""
-        if not self._has_earlier:
-            return None
-        self._drop_outdated()
-        urls = {
-            target.key: target.url
-            for target in targets
-            if target.key not in self._holders and self._classifier.weight(target.site, target.url) > 0.0
-        }
-        if not urls:
-            return None
-        return LinkQuery(self._snapshot, tuple(urls), partial(self._duplicates.stored_holders, tuple(urls.values())))
-
-    def keep_holders(self, query: LinkQuery, holders: Iterable[int | None]) -> None:
-        """Remember the result of `look_up_links`."""
-        self._drop_outdated()
-        if query.snapshot == self._snapshot:
-            self._holders.update(zip(query.keys, holders, strict=True))
-        while len(self._holders) > MAX_LOOKED_UP:
-            self._holders.popitem(last=False)
-
-    def _drop_outdated(self) -> None:
-        if self._snapshot != self._duplicates.snapshot:
-            self._snapshot = self._duplicates.snapshot
-            self._holders.clear()
 
     def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
         """Return the query for `judge`; None if the page has no article."""

@@ -25,8 +25,8 @@ from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
-from crawlers.missions.news.stored.documents import has_earlier_documents
-from crawlers.missions.news.stored.iterations import Iterations
+from crawlers.missions.news.stored.documents import earlier_documents
+from crawlers.missions.news.stored.iterations import counted_page
 from crawlers.missions.news.stored.stored_polls import removed_feeds
 from crawlers.missions.news.stored.stored_sources import save_sources, stored_sources
 from crawlers.missions.news.urls import stored_rules
@@ -174,13 +174,12 @@ def open_news(
         database,
         {source.domain: source.language for source in sources if source.language},
         page_at,
-        has_earlier=has_earlier_documents(database, crawl_id),
+        earlier_documents(database, crawl_id),
     )
     seeds = SeedUrls(_by_site(map(target, homes)), _by_site(map(target, known)))
     return NewsRun(
         parts,
         articles,
-        Iterations(crawl_id, settings.getint("NEWS_ITERATION_PAGES")),
         NewsSites(database, crawl_id, writer, parts, seeds),
         scope,
         NewsReader(
@@ -190,6 +189,7 @@ def open_news(
             pool,
             session.reader.run,
         ),
+        counted=partial(counted_page, crawl_id, settings.getint("NEWS_ITERATION_PAGES")),
         recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
         in_thread=session.reader.run,
     )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawlers.missions.news.articles import ArticlePolicy, StoredArticle
     from crawlers.missions.news.feeds.announcements import StoredItems
     from crawlers.missions.news.news_sites import NewsParts, NewsSites
-    from crawlers.missions.news.stored.iterations import Iterations
+    from crawlers.missions.news.stored.iterations import CountedPage
     from crawlers.pages.response import WebResponse
     from crawlers.store.reader_threads import InThread
     from crawlers.store.sites.site_opening import SiteRow
@@ -50,18 +50,19 @@ STEPS = 10  # of queueing pages anew in a second in which nothing is in flight
 class NewsRun(Run):
     """Coordinates rules, polls, feeds, announcements and documents.
 
-    An article is fetched once more after *recheck_s* seconds; 0: never.
+    *counted* returns the rows that count a page, see `counted_page`. An article is fetched once more after *recheck_s*
+    seconds; 0: never.
     """
 
     def __init__(
         self,
         parts: NewsParts,
         articles: ArticlePolicy,
-        iterations: Iterations,
         sites: NewsSites,
         scope: Scope,
         reader: NewsReader,
         *,
+        counted: Callable[..., Sequence[CountedPage]],
         recheck_s: float,
         in_thread: InThread,
     ) -> None:
@@ -73,7 +74,7 @@ class NewsRun(Run):
         self._feeds = parts.feeds
         self._announcements = parts.announcements
         self.articles = articles
-        self._iterations = iterations
+        self._counted = counted
         self._sites = sites
         self._scope = scope
         self._news_reader = reader
@@ -119,15 +120,7 @@ class NewsRun(Run):
         """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
         items = [Announced(link.target, link.hint[1], "") for link in links if link.hint and _is_announced(link)]
         read_items = self._announcements.look_up(None, items)
-        earlier = self.articles.look_up_links(link.target for link in links)
-
-        def read() -> tuple[StoredItems, list[int | None]]:
-            return read_items(), earlier.read() if earlier is not None else []
-
-        stored, holders = await self._in_thread(read)
-        if earlier is not None:
-            self.articles.keep_holders(earlier, holders)
-        self._announcements.read_again(stored, now)
+        self._announcements.read_again(await self._in_thread(read_items), now)
         return [link if _is_announced(link) or _is_feed(link) else self._queued(link) for link in links]
 
     def _queued(self, link: IncomingLink) -> IncomingLink:
@@ -144,8 +137,8 @@ class NewsRun(Run):
         return self._feeds.reason_against(target.key) or self.articles.reason_against(target)
 
     def reason_to_skip(self, lease: Lease) -> str | None:
-        """Return why a leased URL must not be requested: it is that of a removed feed."""
-        return self._feeds.reason_against(lease.key)
+        """Return why a leased URL must not be requested."""
+        return self._feeds.reason_against(lease.key) or self.articles.reason_to_skip(lease)
 
     def found_by_robots(self, sitemaps: list[str]) -> list[str]:
         """Return the *sitemaps* on sites of the crawl, without removed ones."""
@@ -180,24 +173,20 @@ class NewsRun(Run):
 
         Some pages whose rules have changed are requeued.
         """
-        targets = (target for target, _ in (*page.links, *page.cross_site_links))
-        read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(targets)
+        read_article = self.articles.look_up(lease, page)
         items = self._announced_by(lease, page)
         read_items = self._announcements.look_up(_feed_id(lease), items) if items else None
         news = news_of(page)
         is_unowned = news is not None and news.kind in ANNOUNCERS and self._feeds.is_unowned(page.url, lease.key)
 
-        def read() -> tuple[_Stored, list[int | None]]:
+        def read() -> _Stored:
             named_by = self._sites.sites_that_link(lease.id) if is_unowned else ()
-            stored = _Stored(read_article and read_article(), read_items and read_items(), named_by)
-            return stored, links.read() if links is not None else []
+            return _Stored(read_article and read_article(), read_items and read_items(), named_by)
 
         with suppress(StoreError):  # `decide` meets it again, and ends the crawl
             await self._requeue.step(now)
-            if is_unowned or any(one is not None for one in (read_article, read_items, links)):
-                self._stored[lease.id], holders = await self._in_thread(read)
-                if links is not None:
-                    self.articles.keep_holders(links, holders)
+            if is_unowned or read_article is not None or read_items is not None:
+                self._stored[lease.id] = await self._in_thread(read)
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         """Return what follows from a page; the first line that applies decides.
@@ -217,7 +206,7 @@ class NewsRun(Run):
         article, items, named_by = self._stored.pop(lease.id, _Stored(None, None))
         changes = ChangeSet()
         if redirects_to_variant(lease, page):
-            self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
+            changes.add(*self._counted(page, now, is_revisit=lease.is_revisit))
             return Decision(page, changes=changes)  # the frontier requests that variant instead
         self._requeue.add_site(lease.site_id, site_of(lease.url))
         news = news_of(page) or News(self.kind(lease))
@@ -250,7 +239,7 @@ class NewsRun(Run):
             self._feeds.keep(page, lease.key, news.kind, changes, named_by)
         self._warn_of_feed(lease, page, news)
         self._polls.warn(now)
-        self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
+        changes.add(*self._counted(page, now, is_revisit=lease.is_revisit))
         return Decision(
             page,
             slots,

@@ -16,7 +16,6 @@ from sqlalchemy import select, text
 from crawlers.missions.news.dedup.document_fingerprints import (
     MIN_SHARED_BANDS,
     compared_words,
-    domain_of,
     is_version,
     nearly_same,
     url_key128,
@@ -27,7 +26,7 @@ from crawlers.store.streaming import among
 from crawlers.store.writing.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy import TextClause
 
@@ -80,8 +79,8 @@ class Duplicates:
     """Decides whether each article is stored.
 
     A key is held by the first document that had it, permanently. All methods must be called in one thread, except
-    `look_up` and `stored_holders`, which only read the store. The other methods combine their results with uncommitted
-    documents, and read the store themselves only if a result is missing or outdated. *commits* is the writer.
+    `look_up`, which only reads the store. `judge` combines its result with uncommitted documents, and reads the store
+    itself only if that is missing or outdated. *commits* is the writer.
 
     A claim of a key is committed with its document or not at all. Processes that share a PostgreSQL store see each
     other's documents after the commit, so two of them may store an article that appears twice within a second.
@@ -106,16 +105,6 @@ class Duplicates:
         pages = {page_id, *holders.values(), *most_shared(fingerprint.bands, pairs)[:MAX_COMPARED]}
         rows = self._database.rows(_DOCUMENTS.where(among(document.c.page_id, pages)))
         return StoredCopies(snapshot, holders, pairs, {row[0]: Document(*row) for row in rows})
-
-    def stored_holders(self, urls: Iterable[str]) -> list[int | None]:
-        """Return the pages of the committed documents at *urls*, or None. May be called in any thread."""
-        keys = [url_key128(domain_of(url), url) for url in urls]
-        return list(map(self._stored_holders(keys).get, keys))
-
-    def uncommitted_holder(self, url: str) -> int | None:
-        """Return the page of the document at *url* if it was stored recently."""
-        held = self._recent.get(url_key128(domain_of(url), url))
-        return held[0].page_id if held else None
 
     def _stored_holders(self, keys: Sequence[Key128]) -> dict[Key128, int]:
         rows = self._database.rows(select(document_key).where(among(document_key.c.high, [high for high, _ in keys])))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, tuple_
 
-from crawlers.missions.news.stored.news_tables import DocumentRow, DocumentVersionRow, document, feed_item
+from crawlers.missions.news.dedup.document_fingerprints import domain_of, url_key128
+from crawlers.missions.news.stored.news_tables import DocumentRow, DocumentVersionRow, document, document_key, feed_item
 from crawlers.plurals import counted
 from crawlers.store.schema.tables import site
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlers.missions.news.news_items import Article, DocumentFingerprint
     from crawlers.store.database import Database
     from crawlers.store.writing.change_set import ChangeSet
@@ -80,10 +83,19 @@ def add_document(
     return new
 
 
-def has_earlier_documents(database: Database, crawl_id: int) -> bool:
-    """Return whether the store has a document of another crawl."""
+def earlier_documents(database: Database, crawl_id: int) -> Callable[[str], int | None] | None:
+    """Return a query for the page of the document that another crawl has at a URL; None if there are no such crawls."""
     others = select(document.c.page_id).join(site, site.c.id == document.c.site_id).where(site.c.crawl_id != crawl_id)
-    return bool(database.rows(others.limit(1)))
+    if not database.rows(others.limit(1)):
+        return None
+    held = others.join(document_key, document_key.c.page_id == document.c.page_id)
+
+    def at(url: str) -> int | None:
+        key = url_key128(domain_of(url), url)
+        found = database.rows(held.where(tuple_(document_key.c.high, document_key.c.low) == key).limit(1))
+        return found[0].page_id if found else None
+
+    return at
 
 
 def documents_found(database: Database, crawl_id: int) -> str:

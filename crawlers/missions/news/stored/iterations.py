@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import func, select, text
 
 from crawlers.items import State
-from crawlers.missions.news.news_items import CHANGED, NEW, news_of
+from crawlers.missions.news.news_items import DUPLICATE, NEW, News, news_of
 from crawlers.missions.news.stored.news_tables import IterationRow, document, iteration
 from crawlers.plurals import counted
 from crawlers.store.schema.rows import UPDATE, written_by
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from crawlers.items import Page
     from crawlers.store.database import Database
 
+logger = logging.getLogger(__name__)
+
+DAY_S = 86_400
 KINDS = ("fit", "not_fit", "polls", "errors")  # of downloads
 MOST_DISORDER_S = 60.0  # between the times of pages of several workers in the order in which they are stored
 SUMMED = (*KINDS, "documents", "duplicates")
@@ -123,40 +126,6 @@ def _sum(group: Sequence[Iteration]) -> Iteration:
     return Iteration(last.number, first.began_at, last.ended_at, total_documents=last.total_documents, **sums)
 
 
-logger = logging.getLogger(__name__)
-
-DAY_S = 86_400
-
-
-class Iterations:
-    """Counts the downloads of the crawl *crawl_id*, for all its workers together.
-
-    An iteration ends after *most_pages* downloads; 0 = no such limit.
-    """
-
-    def __init__(self, crawl_id: int, most_pages: int) -> None:
-        self._crawl_id = crawl_id
-        self._most_pages = most_pages
-
-    def count(self, page: Page, changes: ChangeSet, now: float, *, is_revisit: bool) -> None:
-        """Count *page*, whose lease ends, in its *changes*.
-
-        *is_revisit*: the page was fetched before.
-        """
-        if page.state is State.REJECTED:  # it was never requested
-            return
-        news = news_of(page)
-        outcome = news.outcome if news is not None else ""
-        if page.state in (State.REFUSED, State.FAILED):
-            kind = "errors"
-        elif is_revisit or (news is not None and news.kind):
-            kind = "polls"
-        else:
-            kind = "fit" if news is not None and news.fits else "not_fit"
-        documents = (outcome == NEW, outcome not in ("", NEW, CHANGED))
-        changes.add(CountedPage(self._crawl_id, now, self._most_pages, kind, *documents))
-
-
 def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
     """Add pages to the iterations of their crawls, in order; other workers wait until the transaction ends."""
     for crawl_id in sorted({row.crawl_id for row in rows}):
@@ -189,6 +158,24 @@ class CountedPage(NamedTuple):
     kind: str  # fit, not_fit, polls, errors
     is_new: bool  # a new document
     is_copy: bool  # of a document
+
+
+def counted_page(crawl_id: int, most_pages: int, page: Page, now: float, *, is_revisit: bool) -> Sequence[CountedPage]:
+    """Return the row that counts *page*, whose lease ends, in an iteration of *most_pages*; none if it was no download.
+
+    *is_revisit*: the page was fetched before. The workers of a crawl count together.
+    """
+    if page.state is State.REJECTED:  # it was never requested
+        return ()
+    news = news_of(page) or News()
+    if page.state in (State.REFUSED, State.FAILED):
+        kind = "errors"
+    elif is_revisit or news.kind:
+        kind = "polls"
+    else:
+        kind = "fit" if news.fits else "not_fit"
+    documents = (news.outcome == NEW, news.outcome == DUPLICATE)
+    return (CountedPage(crawl_id, now, most_pages, kind, *documents),)
 
 
 def last_iteration(database: Database, crawl_id: int) -> Iteration | None:

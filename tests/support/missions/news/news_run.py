@@ -1,6 +1,7 @@
 """A run of a news crawl of one site in a real store, with the pages that a test gives."""
 
 import asyncio
+from functools import partial
 from types import SimpleNamespace
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, by_fit
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
-from crawlers.missions.news.stored.iterations import Iterations
+from crawlers.missions.news.stored.iterations import counted_page
 from crawlers.missions.news.stored.stored_sources import list_feeds
 from crawlers.missions.news.urls.requeue import Requeue
 from crawlers.missions.news.urls.rule_learner import HAND, UrlRule
@@ -101,7 +102,6 @@ class Crawl:
             database,
             {},
             lambda url, but: self.frontier.discovery.page_of(target(url)),
-            has_earlier=False,
         )
         feeds = FeedRegistry(
             resolve,
@@ -116,10 +116,10 @@ class Crawl:
         self.mission = NewsRun(
             parts,
             self.articles,
-            Iterations(begun.id, 1000),
             NewsSites(database, begun.id, self.writer, parts, SeedUrls({}, {})),
             Scope("sites", [SITE]),
             SimpleNamespace(pool=None),
+            counted=partial(counted_page, begun.id, 1000),
             recheck_s=0.0,
             in_thread=in_thread,
         )

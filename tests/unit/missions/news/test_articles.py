@@ -5,21 +5,22 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import insert
 
-from crawlers.frontier.values import Lease
+from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, State
 from crawlers.missions.news.articles import ArticlePolicy
 from crawlers.missions.news.dedup.document_copies import Duplicates
-from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
+from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint, url_key128
 from crawlers.missions.news.news_items import Article, News
-from crawlers.missions.news.stored.news_tables import DocumentRow, feed_item
+from crawlers.missions.news.stored.documents import earlier_documents
+from crawlers.missions.news.stored.news_tables import DocumentKeyRow, DocumentRow, feed_item
 from crawlers.missions.news.urls.rule_learner import UrlRule
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.reasons import Reason
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.keys import content_hash
 from crawlers.urls.resolution import resolve
-from tests.support.executed_statements import statements
-from tests.support.stored_rows import NothingPending, execute, write_changes_of
+from tests.support.missions.news.news_store import NewsStore
+from tests.support.stored_rows import NothingPending, execute
 
 SITE, NOW = "http://one.test", 1e9
 TEXT = " ".join(f"word{n}" for n in range(80))
@@ -30,11 +31,9 @@ RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, learns=
 class Desk:
     """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
 
-    def __init__(self, database, *, has_earlier=False, most_uncommitted=1_000):
-        duplicates = Duplicates(database, NothingPending(), most_uncommitted)
-        self.policy = ArticlePolicy(
-            RULES, duplicates, database, {"one.test": "de"}, self.page_at, has_earlier=has_earlier
-        )
+    def __init__(self, database, *, earlier=None):
+        duplicates = Duplicates(database, NothingPending())
+        self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, self.page_at, earlier)
         self.pages = 0
         self.found = {}
         self.changes = ChangeSet()  # of the latest page
@@ -122,43 +121,21 @@ def test_version_of_a_document_is_not_an_alternate_url(policy):
     assert news.reason == "nearly_same_text 1"
 
 
-def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(database):
-    policy = Desk(database, has_earlier=True)
-    policy.judge("/news/1-story")
-    write_changes_of(database, policy.changes)
-    later = Desk(database, has_earlier=True)  # which remembers nothing
-    targets = [resolve(SITE, path) for path in ("/news/1-story", "/news/3", "/x")]
-    query = later.policy.look_up_links(targets)
-    assert query is not None
-    assert query.keys == (targets[0].key, targets[1].key), "no rule says that /x is an article"
-    later.policy.keep_holders(query, query.read())
-    assert later.policy.look_up_links(targets) is None, "once is enough"
-    with statements(database) as executed:
-        reasons = [later.policy.reason_against(target) for target in targets]
-    assert reasons == ["stored_earlier 1", None, None]
-    assert executed == []
+def test_document_of_an_earlier_crawl_is_not_requested(database):
+    """Only URLs that a rule classifies as articles are looked up, and pages that are fetched again are not."""
+    assert earlier_documents(database, 1) is None
+    before = NewsStore(database, sites=[SITE])
+    page = before.document("/news/1-story", NOW, site=SITE)
+    before.write(DocumentKeyRow(*url_key128("one.test", f"{SITE}/news/1-story"), page))
+    assert earlier_documents(database, before.id) is None, "the crawl is continued"
+    later = Desk(database, earlier=earlier_documents(database, before.id + 1)).policy
 
+    def reason(path, **more):
+        return later.reason_to_skip(replace(Lease(5, 1, 5, SITE + path, 1, 0, 0, None, NOW), **more))
 
-def test_document_that_is_stored_after_the_look_up_is_known_as_well(database):
-    policy = Desk(database, has_earlier=True)
-    target = resolve(SITE, "/news/1-story")
-    query = policy.policy.look_up_links([target])
-    assert query is not None
-    policy.policy.keep_holders(query, query.read())
-    assert policy.policy.reason_against(target) is None
-    policy.judge("/news/1-story")
-    assert policy.policy.reason_against(target) == "stored_earlier 1"
-
-
-def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(database):
-    policy = Desk(database, has_earlier=True, most_uncommitted=1)
-    targets = [resolve(SITE, "/news/1-story")]
-    outdated = policy.policy.look_up_links(targets)
-    assert outdated is not None
-    for number in range(2, 5):
-        policy.judge(f"/news/{number}", article=replace(STORY, text=f"Text {number}"))
-    policy.policy.keep_holders(outdated, outdated.read())
-    assert policy.policy.look_up_links(targets) is not None
+    assert reason("/news/1-story?from=rss") == f"stored_earlier {page}"
+    assert (reason("/news/3"), reason("/x")) == (None, None)
+    assert reason("/news/1-story", previous=PreviousVisit({}, State.DONE, 200, None, NOW, None, None)) is None
 
 
 @pytest.mark.parametrize("form", ["?print=1", "/print", "/amp/"])

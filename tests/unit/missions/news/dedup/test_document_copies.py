@@ -168,14 +168,6 @@ def test_copy_that_became_a_document_stays_one(crawl):
     assert crawl.documents() == [1, 2]
 
 
-def test_known_urls_are_recognised_before_they_are_fetched(crawl):
-    crawl.judge("https://m.example.org/b", article(1, f"{SITE}/a"))
-    urls = [f"{SITE}/a?from=rss", f"{SITE}/b"]
-    assert list(map(crawl.duplicates.uncommitted_holder, urls)) == [1, None]
-    crawl.resume()
-    assert crawl.duplicates.stored_holders(urls) == [1, None]
-
-
 def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, sqlite):
     for number in range(1, 6):
         crawl.judge(f"{SITE}/{number}", article(number))

@@ -7,7 +7,7 @@ from crawlers.missions.news.news_items import News
 from crawlers.missions.news.stored.iterations import (
     Day,
     Iteration,
-    Iterations,
+    counted_page,
     last_iteration,
     stored_days,
     stored_iterations,
@@ -21,19 +21,16 @@ def page(state=State.DONE, **news):
     return Page(1, "http://one.example/", 1, state, facts=News(**news))
 
 
-def count(iterations, crawl, now, *pages, is_revisit=False, commit=True):
+def count(most_pages, crawl, now, *pages, is_revisit=False, commit=True):
     """Count *pages* in one batch, as the writer commits them."""
     changes = ChangeSet()
     for one in pages:
-        own = ChangeSet()
-        iterations.count(one, own, now, is_revisit=is_revisit)
-        changes.extend(own)
+        changes.add(*counted_page(crawl.id, most_pages, one, now, is_revisit=is_revisit))
     if commit:
         write_changes_of(crawl.database, changes)
 
 
 def test_each_download_has_one_of_four_kinds(crawl):
-    iterations = Iterations(crawl.id, 0)
     pages = [
         page(fits=True, outcome="new"),
         page(fits=True, outcome="duplicate"),
@@ -46,18 +43,16 @@ def test_each_download_has_one_of_four_kinds(crawl):
         page(kind="feed"),
         page(State.REJECTED),  # never requested
     ]
-    count(iterations, crawl, 10.0, *pages)
-    count(iterations, crawl, 11.0, page(fits=True, outcome="changed"), is_revisit=True)
+    count(0, crawl, 10.0, *pages)
+    count(0, crawl, 11.0, page(fits=True, outcome="changed"), is_revisit=True)
     assert read(stored_iterations, crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
 
 
 @pytest.mark.both_stores
 def test_next_run_continues_the_committed_iteration(crawl):
-    first = Iterations(crawl.id, 4)
-    count(first, crawl, 1.0, page(fits=True), page())
-    count(first, crawl, 2.0, page(fits=True), commit=False)  # killed before the commit
-    again = Iterations(crawl.id, 4)
-    count(again, crawl, 9.0, page(fits=True), page(), page())
+    count(4, crawl, 1.0, page(fits=True), page())
+    count(4, crawl, 2.0, page(fits=True), commit=False)  # killed before the commit
+    count(4, crawl, 9.0, page(fits=True), page(), page())
     crawl.document("/a", 10.0)
     assert read(stored_days, crawl.database, crawl.id) == [Day(0.0, 1, 1)]
     assert read(stored_iterations, crawl.database, crawl.id) == [
@@ -69,8 +64,8 @@ def test_next_run_continues_the_committed_iteration(crawl):
 
 def test_crawls_are_counted_separately(crawl):
     other = NewsStore(crawl.database, "other")
-    count(Iterations(crawl.id, 0), crawl, 1.0, page())
-    count(Iterations(other.id, 0), other, 1.0, page(), page())
+    count(0, crawl, 1.0, page())
+    count(0, other, 1.0, page(), page())
     assert [one.pages for one in read(stored_iterations, crawl.database, other.id)] == [2]
     assert last_iteration(crawl.database, 99) is None
 
