@@ -21,7 +21,7 @@ from crawlers.missions.news.feeds.sources import SourceLeaders, SourceOwners
 from crawlers.missions.news.feeds.sources_file import read_sources
 from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.news_run import NewsRun
-from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
+from crawlers.missions.news.news_sites import NewsParts, NewsSites
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
@@ -31,10 +31,8 @@ from crawlers.missions.news.stored.stored_polls import removed_feeds
 from crawlers.missions.news.stored.stored_sources import save_sources, stored_sources
 from crawlers.missions.news.urls import stored_rules
 from crawlers.missions.news.urls.requeue import Requeue
-from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, NO_RULES, UrlClassifier
-from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
+from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.pages.pool import ExtractionPool
-from crawlers.ranking.link_features import shipped_weights
 from crawlers.store.database import Database
 from crawlers.urls.resolution import resolve
 from crawlers.urls.scope import Scope
@@ -126,11 +124,7 @@ def open_news(
     reader = session.spec.reader
     assert reader is not None
     assert reader.scope is not None
-    scope, forms, rules = (
-        reader.scope.excluding(session.row.excluded),
-        normalization(settings),
-        settings.get("NEWS_RULES"),
-    )
+    scope, forms = reader.scope.excluding(session.row.excluded), normalization(settings)
 
     def target(base: str, path: str = "") -> Target:
         return resolve(base, path, forms)
@@ -142,11 +136,9 @@ def open_news(
 
     classifier = UrlClassifier(
         stored_rules.rules_by_domain(database),
-        learns=rules == LEARNT_RULES,
-        applies=rules != NO_RULES,
+        settings.get("NEWS_RULES"),
         fit_factor=settings.getfloat("FIT_FACTOR"),
         else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
-        prior=UrlPrior(shipped_weights(OF_URLS)) if rules == LEARNT_RULES else None,
     )
     homes = [source.limits.start_url or f"{source.limits.site}/" for source in sources]
     known = known_feeds(sources)
@@ -176,11 +168,13 @@ def open_news(
         page_at,
         earlier_documents(database, crawl_id),
     )
-    seeds = SeedUrls(_by_site(map(target, homes)), _by_site(map(target, known)))
+    known_keys: dict[str, list[int]] = {}
+    for one in map(target, known):
+        known_keys.setdefault(one.site, []).append(one.key)
     return NewsRun(
         parts,
         articles,
-        NewsSites(database, crawl_id, writer, parts, seeds),
+        NewsSites(database, crawl_id, writer, parts, known_keys),
         scope,
         NewsReader(
             replace(reader, scope=scope),
@@ -193,11 +187,3 @@ def open_news(
         recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
         in_thread=session.reader.run,
     )
-
-
-def _by_site(targets: Iterable[Target]) -> dict[str, list[int]]:
-    """Return the keys of *targets* by site."""
-    keys: dict[str, list[int]] = {}
-    for one in targets:
-        keys.setdefault(one.site, []).append(one.key)
-    return keys

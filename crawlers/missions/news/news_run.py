@@ -255,7 +255,7 @@ class NewsRun(Run):
         """Return a page that was read and its *news* with the outcome of its article; learn from it."""
         news = self.articles.judge(lease, page, news, changes, now, stored)
         page = replace(page, reason=page.reason or news.reason)
-        if news.outcome == NEW and (feeds := self._feeds.of_document(page.url)):
+        if news.outcome == NEW and (feeds := self._feeds.usual(page.url)):
             page, news = _with_links(page, feeds), replace(news, feeds=feeds)
         if not lease.is_revisit and news.kind in ("", PAGE, HOME):
             odds = self._label(lease, page, news, changes, now)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from crawlers.missions.news.feeds.feed_registry import WORTH
 from crawlers.missions.news.stored import stored_polls
 from crawlers.missions.news.urls.stored_rules import rules_by_domain
 from crawlers.urls.addresses import parents
@@ -37,37 +36,35 @@ class NewsParts:
     announcements: Announcements
 
 
-class SeedUrls(NamedTuple):
-    """URLs that the user named, by site: keys of start URLs, feeds and sitemaps."""
-
-    homes: Mapping[str, Sequence[int]]
-    feeds: Mapping[str, Sequence[int]]
-
-
 class NewsSites:
-    """The open sites of the crawl *crawl_id*. All sites of a source are opened together, or new ones later."""
+    """The open sites of the crawl *crawl_id*. All sites of a source are opened together, or new ones later.
 
-    def __init__(self, database: Database, crawl_id: int, writer: Writer, parts: NewsParts, known: SeedUrls) -> None:
+    *feeds* are the keys of the feeds and sitemaps that the user named, by site.
+    """
+
+    def __init__(
+        self, database: Database, crawl_id: int, writer: Writer, parts: NewsParts, feeds: Mapping[str, Sequence[int]]
+    ) -> None:
         self._database = database
         self._crawl_id = crawl_id
         self._writer = writer
         self._parts = parts
-        self._known = known
+        self._feeds = feeds
 
     def load(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
         """Read what the store knows of sites, in any thread; return the function that takes it up at a time."""
         database, sites = self._database, [row.id for row in rows]
-        homes, feeds = (
-            [(row.id, key) for row in rows for key in keys.get(row.site, ())]
-            for keys in (self._known.homes, self._known.feeds)
-        )
         domains = {domain for row in rows for domain in parents(rule_domain(row.site))}
         rules = rules_by_domain(database, sorted(domains))
-        labels, polls = stored_polls.labels_of(database, sites), stored_polls.polls_of(database, sites)
+        with database.read() as connection:
+            labels = stored_polls.labels_of(connection, sites)
+        polls = stored_polls.polls_of(database, sites)
         queued, announced = stored_polls.queued_sites(database, sites), stored_polls.announced_polls(database, sites)
-        first = stored_polls.first_pages(database, [*homes, *feeds])
-        wanted_again = {key for _, key in feeds}
-        documents = stored_polls.documents_of(database, sites, WORTH)
+        gone = {
+            row.site: stored_polls.gone_pages(database, row.id, self._feeds[row.site])
+            for row in rows
+            if row.site in self._feeds
+        }
 
         def take_up(now: float) -> None:
             parts = self._parts
@@ -79,12 +76,8 @@ class NewsSites:
             parts.polls.recall(polls, now)
             self._writer.submit(parts.requeue.recall(queued))
             parts.announcements.fetch_again(announced, now)  # a run was killed before they were read as articles
-            parts.feeds.recall(documents)
-            for page in first:
-                if page.target is not None:
-                    parts.feeds.move(page.key, page.target)
-                elif page.is_gone and page.key in wanted_again:
-                    parts.frontier.fetch_again(page.site, [(page.page_id, page.reason, page.fetched_at)], now)
+            for name, pages in gone.items():  # feeds that were removed, or no feeds until now
+                parts.frontier.fetch_again(name, pages, now)
 
         return take_up
 

@@ -299,11 +299,10 @@ class _Page:
     @cached_property
     def _language(self) -> str:
         codes = [found[1].lower() if (found := _LANGUAGE.match(parts.language)) else "" for parts in self._sources]
-        by_rule = codes[0]
-        return by_rule or language_of(next(filter(None, codes), ""), self._text[0])
+        return language_of(next(filter(None, codes), ""), self._text[0])
 
     def _canonical(self) -> str:
-        found = self._absolute([self._rule.canonical, self._meta.canonical])
+        found = self._absolute([self._meta.canonical])
         # A canonical URL that is the home page is a template error: it would merge all articles into one document.
         is_slip = urlsplit(found).path in ("", "/") and not urlsplit(found).query and found.rstrip("/") != self._url
         return self._url if is_slip else found

@@ -324,28 +324,20 @@ def _canonical(tree: HtmlElement) -> str:
     return ""
 
 
-PARTS = ("title", "text", "published", "authors", "section", "language", "canonical", "image")
-
 _XPATH = re.compile(r"\.{0,2}/|\(|[a-z-]+\(")
 # The attributes that hold the value of a selected element; the first existing one, otherwise its text.
 _ATTRIBUTES = {
     "published": ("datetime", "content"),
-    "language": ("lang", "content"),
-    "canonical": ("href", "content"),
     "image": ("src", "data-src", "content", "href"),
 }
 
 
-def check_rules(rules: Mapping[str, str]) -> None:
-    """Raise `ConfigError` if one of *rules*, selectors by part, is invalid."""
-    nothing = Selector("<html></html>")
-    for part, selector in rules.items():
-        if part not in PARTS:
-            raise ConfigError(f"Unknown article part {part!r}; choose one of: {', '.join(PARTS)}")
-        try:
-            _select(nothing, selector)
-        except (ValueError, SelectorError) as error:
-            raise ConfigError(f"Invalid selector {selector!r} for {part}; write CSS or XPath ({error})") from error
+def check_selector(part: str, selector: str) -> None:
+    """Raise `ConfigError` if the *selector* of a *part* is invalid."""
+    try:
+        _select(Selector("<html></html>"), selector)
+    except (ValueError, SelectorError) as error:
+        raise ConfigError(f"Invalid selector {selector!r} for {part}; write CSS or XPath ({error})") from error
 
 
 def by_rules(tree: HtmlElement, rules: Mapping[str, str]) -> ArticleParts:
@@ -353,13 +345,10 @@ def by_rules(tree: HtmlElement, rules: Mapping[str, str]) -> ArticleParts:
     if not rules:
         return ArticleParts()
     page = Selector(root=tree, type="html")
-    found = {part: _found(page, part, selector) for part, selector in rules.items() if part in PARTS}
-    single: dict[str, Any] = {
-        part: values[0] for part, values in found.items() if values and part not in ("text", "authors")
-    }
-    return ArticleParts(text="\n".join(found.get("text", ())), authors=tuple(found.get("authors", ())))._replace(
-        **single
-    )
+    found = {part: _found(page, part, selector) for part, selector in rules.items()}
+    text, authors = "\n".join(found.pop("text", ())), tuple(found.pop("authors", ()))
+    single: dict[str, Any] = {part: values[0] for part, values in found.items() if values}
+    return ArticleParts(text=text, authors=authors, **single)
 
 
 def _select(page: Selector, selector: str) -> list[Selector]:

@@ -55,7 +55,6 @@ def _doubts(line: PageLine) -> int:
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no web page is older
 DAY_S = 86400.0  # by which a time without a zone may be ahead
 
-_ONE_DAY = timedelta(days=1)
 _FARTHEST_ZONES = (timedelta(hours=-11), timedelta(hours=13))  # with people: Samoa, and New Zealand in summer
 _SAME_ZONE = timedelta(days=30)  # between two times in the same zone: it may change in spring and autumn
 _FORMATS = {Precision.MONTH: "%Y-%m", Precision.DAY: "%Y-%m-%d", Precision.TIME: "%Y-%m-%d"}
@@ -123,9 +122,7 @@ def _in_range(time: WrittenTime | None, now: float) -> WrittenTime | None:
 
 
 def _may_be_on(when: datetime, day: date) -> bool:
-    """Return whether *when*, in UTC or without a zone, may be a time of *day* at the publisher's."""
-    if when.tzinfo is None:
-        return abs(when.date() - day) <= _ONE_DAY
+    """Return whether *when*, in UTC, may be a time of *day* at the publisher's."""
     return any((when + zone).date() == day for zone in _FARTHEST_ZONES)
 
 

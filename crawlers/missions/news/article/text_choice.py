@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, Kind
+from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, Kind, letters_of
 from crawlers.ranking.link_features import shipped_weights
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ _PRIOR_CHARS = 20  # so that few neighbours prove little
 _KEY_CHARS = 80  # that identify a block in a text which breaks its lines elsewhere
 _MIN_KEY = 16  # letters of a block that isn't a line of the text
 _MOST_CHARS = 200_000  # of a description that are searched: hostile ones have millions
-_NO_LETTERS = re.compile(r"[\W_]+")
 _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts of which each sign counts as a word
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W{_WORDLESS}]+(?:[{COMBINING_MARKS}]+[^\W{_WORDLESS}]*)*")
 _MOST_WORD_CHARS = 500_000  # of a page of which the words are looked at
@@ -90,7 +89,7 @@ def best_set(p: Column, lengths: Column) -> NDArray[np.bool_]:
 
 def features(blocks: Sequence[TextBlock], extracted: str, description: str = "") -> dict[str, Column]:
     """Return the features of *blocks* by name, from 0 to 1 each."""
-    keys = [_key(block.text) for block in blocks]
+    keys = [letters_of(block.text) for block in blocks]
     lengths = _lengths(blocks)
     links = np.array([block.link_chars for block in blocks]) / lengths
     voted = _found_in(keys, extracted)
@@ -115,13 +114,9 @@ def _above(block: TextBlock, levels: int) -> int:
     return block.containers[-1 - levels] if len(block.containers) > levels else block.containers[0]
 
 
-def _key(text: str) -> str:
-    return _NO_LETTERS.sub("", text.lower())
-
-
 def _found_in(keys: Sequence[str], text: str) -> Column:
     """Return which of *keys* are a line of *text*, or, if they are long enough, a part of it."""
-    lines = [_key(line) for line in text.splitlines()]
+    lines = [letters_of(line) for line in text.splitlines()]
     known, whole = set(lines), "".join(lines)[:_MOST_CHARS]
     if not whole:
         return np.zeros(len(keys))
@@ -195,7 +190,6 @@ def _place(blocks: Sequence[TextBlock]) -> dict[str, Column]:
     )
     return {
         "before the h1": np.asarray(np.arange(len(blocks)) < (headings[0] if headings else 0), float),
-        "in top": np.array([top in block.containers for block in blocks], float),
         "points of parent": parents,
         "parent like top": np.asarray(parents > 0.2, float),
         "grandparent like top": np.asarray(grandparents > 0.2, float),

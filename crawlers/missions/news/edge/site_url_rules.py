@@ -52,7 +52,8 @@ def show(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> No
     """Print the rules of a site's domain, or all."""
     with opened(settings) as database:
         domain = domain_named(database, wanted[0]) if wanted else None
-        rules = stored.list_rules(database, domain)
+        with database.read() as connection:
+            rules = stored.stored_rules_of(connection, None if domain is None else [domain])
     if rules:
         print(text_table(RULES, map(_cells, rules)))
     else:

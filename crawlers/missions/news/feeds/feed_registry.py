@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawlers.missions.news.stored.news_tables import DiscoveredFeed
@@ -41,18 +40,8 @@ def feeds_of(parsed: ParsedPage) -> list[str]:
         if mime not in _FEED_TYPES and not (mime in _VAGUE_TYPES and _FEED_PATH.search(href)):
             continue
         if not _COMMENTS.search(href) and not _COMMENTS.search(attributes.get("title") or ""):
-            feeds.setdefault(_without_feed_scheme(href))
+            feeds.setdefault(href)
     return list(feeds)[:MAX_FEEDS]
-
-
-def _without_feed_scheme(href: str) -> str:
-    """Return *href* without `feed:`, which old feed readers required instead of http, or before it."""
-    if href[:5].lower() != "feed:":
-        return href
-    return href[5:] if href[5:].lower().startswith(("http://", "https://")) else f"http:{href[5:]}"
-
-
-WORTH = 5  # documents of a domain that names no feed from which the usual URLs are tried
 
 
 class FeedRegistry:
@@ -79,17 +68,8 @@ class FeedRegistry:
         self._removed = {resolve(url, "").key for url in removed}
         self._left_out = frozenset(left_out)
         self._fed: set[str] = set()  # domains of which a feed is known, or was searched
-        self._documents: Counter[str] = Counter()  # of domains
         for url in known:
             self.add(url)
-
-    def recall(self, documents: Iterable[tuple[str, int]]) -> None:
-        """Take up how many *documents* earlier runs have stored of each site, as pairs of site and number."""
-        found: Counter[str] = Counter()
-        for site, count in documents:
-            found[rule_domain(site)] += count
-        for domain, count in found.items():  # the next document may be the one that counts
-            self._documents[domain] = max(self._documents[domain], min(count, WORTH - 1))
 
     def is_start_page(self, key: int) -> bool:
         """Return whether *key* is that of a start URL."""
@@ -134,18 +114,12 @@ class FeedRegistry:
     def of_home(self, url: str, named: Sequence[Target], *, is_read: bool) -> list[Target]:
         """Return the possible feeds of the start URL *url*: those *named* there, or usual ones if it can't be read."""
         if not named and not is_read:
-            return self._usual(url)
+            return self.usual(url)
         if named:
             self._fed.add(rule_domain(site_of(url)))
         return self.requestable(named)
 
-    def of_document(self, url: str) -> list[Target]:
-        """Return the usual URLs of feeds if the new document at *url* shows that its domain is worth a search."""
-        domain = rule_domain(site_of(url))
-        self._documents[domain] += 1
-        return self._usual(url) if self._documents[domain] == WORTH else []
-
-    def _usual(self, url: str) -> list[Target]:
+    def usual(self, url: str) -> list[Target]:
         """Return the usual URLs of feeds on the site of *url*, unless a feed of its domain is known or was searched.
 
         Those that an earlier run has tried are known to the frontier.

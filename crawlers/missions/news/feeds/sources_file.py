@@ -213,12 +213,12 @@ def _content(field: Field | None) -> dict[str, str]:
 
 
 def _selector(text: str, part: str) -> str:
-    from crawlers.missions.news.article.page_metadata import check_rules  # with parsel, which few commands need
+    from crawlers.missions.news.article.page_metadata import check_selector  # with parsel, which few commands need
 
     _check_shown(text)
     if len(text) > MAX_TEXT:
         raise ConfigError(f"the selector of {part} has {len(text)} characters; use at most {MAX_TEXT}")
-    check_rules({part: text})
+    check_selector(part, text)
     return text
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import case, literal, null, select
 
 from crawlers.items import REVISIT, State
-from crawlers.missions.news.news_items import FEED, SITEMAP
+from crawlers.missions.news.news_items import ANNOUNCERS
 from crawlers.missions.news.plan.alarm_rules import (
     DEAD_FEED,
     DISCOVERY,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.index_walk import Part
     from crawlers.reports.catalogue.report import Cells, Cursor
 
-KINDS = (FEED, SITEMAP)  # in the order of the index
 PAGES = 500  # of a site, which are held against its rules
 _WITHIN = f"within {{}} days, or {SILENCE_FACTOR} times the usual interval"
 HOURS, DAYS = "NEWS_ALARM_HOURS", "NEWS_ALARM_SILENT_DAYS"
@@ -91,7 +90,7 @@ class Feeds(KeyedReport):
     key = (poll.c.page_id,)
 
     def of_site(self, site_id: int, filters: Filters) -> Iterator[Part]:
-        for place, kind in enumerate(KINDS):
+        for place, kind in enumerate(ANNOUNCERS):
             if filters.kind in ("", kind):
                 yield (site_id, place), [poll.c.site_id == site_id, poll.c.kind == kind]
 

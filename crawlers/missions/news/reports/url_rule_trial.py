@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import func, select
 
 from crawlers.items import State
-from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
-from crawlers.missions.news.stored.news_tables import document, news_score, page_label
+from crawlers.missions.news.stored.news_tables import document, news_score
+from crawlers.missions.news.stored.stored_polls import labels_of
 from crawlers.missions.news.urls.stored_rules import stored_rules_of
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, RuleSet, is_archive
 from crawlers.missions.news.urls.url_prior import MAX_LABELS, OF_URLS, UrlPrior
@@ -129,26 +129,11 @@ def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
     if is_archive(url):
         return 0.0
     domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights(OF_URLS))
-    for labelled, odds in _labels_of(connection, crawl_id, domain):
-        if (found := label(odds)) is not None:
-            prior.label(domain, target_of_url(labelled), found)
-        if prior.labels(domain) == MAX_LABELS:
-            break
-    return prior.probability(domain, target_of_url(url))
-
-
-def _labels_of(connection: Connection, crawl_id: int, domain: str) -> Iterator[tuple[str, float]]:
-    """Yield (URL, odds) of the labelled pages of the sites of *domain*, oldest first."""
     similar = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id, contains(site.c.site, domain))
     site_ids = [site_id for site_id, name in connection.execute(similar) if rule_domain(name) == domain]
-    labels = (
-        select(page.c.url, page_label.c.odds)
-        .join(page, page.c.id == page_label.c.page_id)
-        .where(page_label.c.site_id.in_(site_ids))
-        .order_by(page_label.c.page_id)
-    )
-    with connection.execute(labels.execution_options(yield_per=MAX_LABELS)) as rows:
-        yield from ((url, odds) for url, odds in rows)
+    for one in labels_of(connection, site_ids, MAX_LABELS):
+        prior.label(domain, target_of_url(one.url), one.odds > 0.0)
+    return prior.probability(domain, target_of_url(url))
 
 
 def trial(

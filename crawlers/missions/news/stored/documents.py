@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, tuple_
 
@@ -55,30 +56,12 @@ def add_document(
         since = previous.changed_at or previous.stored_at
         kept = (page_id, previous.version, previous.title, previous.text, previous.published_at, since)
         changes.add(DocumentVersionRow(*kept))
-    new = DocumentRow(
-        page_id,
-        site_id,
-        url,
-        article.canonical_url or None,
-        article.title,
-        article.text,
-        article.published_at,
-        article.published or None,
-        json.dumps(article.authors, ensure_ascii=False),
-        article.section or None,
-        article.language or None,
-        article.image or None,
-        article.extractor,
-        text_hash,
-        version,
-        stored_at,
-        changed_at,
-        article.description or None,
-        json.dumps(article.keywords, ensure_ascii=False) if article.keywords else None,
-        article.modified_at,
-        article.modified or None,
-        article.is_free,
-    )
+    stated: dict[str, Any] = {name: None if value == "" else value for name, value in asdict(article).items()}
+    stated["canonical"] = stated.pop("canonical_url")
+    stated["authors"] = json.dumps(article.authors, ensure_ascii=False)
+    stated["keywords"] = json.dumps(article.keywords, ensure_ascii=False) if article.keywords else None
+    about: dict[str, Any] = {"page_id": page_id, "site_id": site_id, "url": url, "text_hash": text_hash}
+    new = DocumentRow(**about, version=version, stored_at=stored_at, changed_at=changed_at, **stated)
     changes.add(new)
     return new
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Select, exists, func, or_, select, text
+from sqlalchemy import Select, exists, func, or_, select
 
 from crawlers.items import GONE, REVISIT, State
-from crawlers.missions.news.article.article_evidence import StoredLabel
+from crawlers.missions.news.article.article_evidence import SURE, StoredLabel
 from crawlers.missions.news.news_items import ARTICLE, PAGE
 from crawlers.missions.news.stored.news_tables import PollRow, document, feed, feed_item, news_score, page_label, poll
 from crawlers.reasons import COPIES, Reason, code_of
@@ -17,27 +16,14 @@ from crawlers.store.schema.tables import link, page, seed, site
 from crawlers.store.streaming import among
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
 
-    from sqlalchemy import ColumnElement, FromClause
+    from sqlalchemy import ColumnElement, Connection, FromClause
 
+    from crawlers.frontier.values import PageVisit
     from crawlers.store.database import Database
 
 _FETCHED = (State.DONE, State.REFUSED, State.FAILED)
-# The JSON rows drive the join, so each includes one index look-up.
-_WANTED = {
-    "sqlite": """
-        json_each(:wanted) AS w CROSS JOIN page AS p
-        ON p.site_id = json_extract(w.value, '$[0]') AND p.key = json_extract(w.value, '$[1]')""",
-    "postgresql": """
-        jsonb_array_elements(CAST(:wanted AS jsonb)) AS w(value) JOIN page AS p
-        ON p.site_id = CAST(w.value->>0 AS integer) AND p.key = CAST(w.value->>1 AS bigint)""",
-}
-_FIRST = f"""
-    SELECT p.key, site.site, p.id, p.reason, p.fetched_at,
-        s.queue = {GONE} AND p.state <> {int(State.MOVED)} AS is_gone, t.site_id AS target_site, t.key AS target
-    FROM {{wanted}} JOIN site ON site.id = p.site_id LEFT JOIN news_score AS s ON s.page_id = p.id
-    LEFT JOIN page AS t ON t.id = p.moved_to AND p.state = {int(State.MOVED)} ORDER BY p.id"""  # noqa: S608
 LINKS = 100  # to a feed, which are looked at
 
 
@@ -180,44 +166,22 @@ def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[s
     return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]
 
 
-class FirstPage(NamedTuple):
-    """A page that the user named, and what became of it."""
-
-    key: int
-    site: str
-    page_id: int
-    reason: str | None
-    fetched_at: float | None
-    is_gone: bool  # not to be fetched again, nor moved
-    target_site: int | None  # the number of the site of the page that it redirects to
-    target: int | None  # the key of that
+def gone_pages(database: Database, site_id: int, keys: Collection[int]) -> list[PageVisit]:
+    """Return those pages with *keys* of a site that are not to be fetched again, nor moved."""
+    columns = (page.c.id, page.c.reason, page.c.fetched_at)
+    gone = select(*columns).join(news_score, news_score.c.page_id == page.c.id).where(news_score.c.queue == GONE)
+    of_site = gone.where(page.c.site_id == site_id, among(page.c.key, keys), page.c.state != int(State.MOVED))
+    return [(number, reason, fetched_at) for number, reason, fetched_at in database.rows(of_site)]
 
 
-def first_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[FirstPage]:
-    """Return the pages *wanted*, given as (site number, key), and those at which their redirects lead to."""
-    statement = text(_FIRST.format(wanted=_WANTED[database.engine.dialect.name]))
-    found: dict[int, FirstPage] = {}
-    while wanted := [one for one in wanted if one[1] not in found]:
-        rows = database.rows(statement, wanted=json.dumps(wanted))
-        found.update((row.key, FirstPage(*row)) for row in rows)
-        wanted = [(row.target_site, row.target) for row in rows if row.target is not None]
-    return list(found.values())
-
-
-def labels_of(database: Database, sites: Collection[int]) -> list[StoredLabel]:
-    """Return the labels of the pages of *sites*, oldest first."""
+def labels_of(connection: Connection, sites: Collection[int], most: int | None = None) -> list[StoredLabel]:
+    """Return the certain labels of the pages of *sites*, oldest first; at most *most*."""
     statement = (
         select(site.c.site, page.c.url, page_label.c.odds)
         .select_from(page_label)
         .join(page, page.c.id == page_label.c.page_id)
         .join(site, site.c.id == page_label.c.site_id)
+        .where(among(page_label.c.site_id, sites), (page_label.c.odds > SURE) | (page_label.c.odds <= -SURE))
         .order_by(func.coalesce(page_label.c.labelled_at, 0.0), page_label.c.page_id)
     )
-    return [StoredLabel(*row) for row in database.rows(statement.where(among(page_label.c.site_id, sites)))]
-
-
-def documents_of(database: Database, sites: Collection[int], most: int) -> list[tuple[str, int]]:
-    """Return how many documents each of *sites* has, given by number; at most *most* are counted."""
-    some_of = select(document.c.page_id).where(document.c.site_id == site.c.id).limit(most).correlate(site).subquery()
-    statement = select(site.c.site, select(func.count()).select_from(some_of).scalar_subquery()).order_by(site.c.id)
-    return [(name, count) for name, count in database.rows(statement.where(among(site.c.id, sites)))]
+    return [StoredLabel(*row) for row in connection.execute(statement.limit(most))]

@@ -35,14 +35,8 @@ class StoredRule(NamedTuple):
     rule: UrlRule
 
 
-def list_rules(database: Database, domain: str | None = None) -> list[StoredRule]:
-    """Return the rules of *domain*, or of all domains: by domain, the highest weight first."""
-    with database.read() as connection:
-        return stored_rules_of(connection, None if domain is None else [domain])
-
-
 def stored_rules_of(connection: Connection, domains: Sequence[str] | None) -> list[StoredRule]:
-    """Return the rules of *domains*, None: of all, as `list_rules` does."""
+    """Return the rules of *domains*, or of all domains: by domain, the highest weight first."""
     statement = select(url_rule).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
     if domains is not None:
         statement = statement.where(among(url_rule.c.domain, domains))

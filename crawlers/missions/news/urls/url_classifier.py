@@ -13,8 +13,10 @@ from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, RuleLearner
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
+from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.plurals import plural
+from crawlers.ranking.link_features import shipped_weights
 from crawlers.urls.addresses import parents
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.url_expressions import UrlExpressions
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
     from crawlers.items import Target
     from crawlers.missions.news.article.article_evidence import StoredLabel
     from crawlers.missions.news.urls.rule_learner import UrlRule
-    from crawlers.missions.news.urls.url_prior import UrlPrior
     from crawlers.store.writing.change_set import ChangeSet
+
+logger = logging.getLogger(__name__)
 
 MAX_SITES = 65_536  # sites with a cached domain; beyond that the cache is cleared
 MAX_COMPILED = 10_000  # rules in memory; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
@@ -76,10 +79,7 @@ class RuleSet:
 
     def has_rules(self, site: str) -> bool:
         """Return whether rules apply to *site*, scheme://host[:port]."""
-        try:
-            return self._of_site[site] is not None
-        except KeyError:
-            return self._cached(site) is not None
+        return self._matcher(site) is not None
 
     def weight(self, site: str, url: str) -> float:
         """Return the largest weight of the rules that *url* of *site* matches; 0 if it matches none, or is forbidden.
@@ -90,25 +90,19 @@ class RuleSet:
         -----
         One dictionary look-up and one match, linear in the length of the URL.
         """
-        try:
-            matcher = self._of_site[site]
-        except KeyError:
-            matcher = self._cached(site)
-        if matcher is None:
+        if (matcher := self._matcher(site)) is None:
             return 0.0
-        matching = matcher.expressions.matching(url[len(site) :])
-        if not matching:
-            return 0.0
-        weights = [matcher.weights[index] for index in matching]
-        return max(weights) if min(weights) > 0.0 else 0.0
+        weights = [matcher.weights[index] for index in matcher.expressions.matching(url[len(site) :])]
+        return max(weights, default=0.0) if 0.0 not in weights else 0.0
 
-    def _cached(self, site: str) -> _Matcher | None:
+    def _matcher(self, site: str) -> _Matcher | None:
+        if site in self._of_site:
+            return self._of_site[site]
         if len(self._of_site) >= MAX_SITES:
             self._of_site.clear()
-        if (domain := self._domain(_host(site))) is None:
+        if not (rules := self.rules_of(_host(site))):
             self._of_site[site] = None
             return None
-        rules = self._inherited(domain)
         expressions = self._compile(tuple(rule.regex for rule in rules))
         matcher = self._of_site[site] = _Matcher(expressions, [rule.weight for rule in rules])
         return matcher
@@ -176,37 +170,30 @@ def is_archive(url: str) -> bool:
     return len(path) < _MAX_CHARS and _PATH.search(path, begin) is not None
 
 
-logger = logging.getLogger(__name__)
-
 PROBABLE = 0.5  # probability by the prior from which a URL waits with those that rules classify as articles
 SUPPORT = 1.0  # the most log-odds that the prior of its URL adds to the evidence of a page
-
-
 LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of NEWS_RULES
 
 
 class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
-    *rules* are the stored rules by domain. Rules are only learnt, and learnt ones only used, if *learns*; without
-    *applies* none is used. The values of queue slots are *else_factor*, or *fit_factor* times the weight of the
-    matching rule. The *prior* classifies the URLs of sites that have no rules; None: they are all alike.
+    *rules* are the stored rules by domain; *used* is one of the values of NEWS_RULES: which of them count. If rules are
+    learnt, a prior classifies the URLs of sites that have none. The values of queue slots are *else_factor*, or
+    *fit_factor* times the weight of the matching rule.
     """
 
     def __init__(
         self,
         rules: Mapping[str, Sequence[UrlRule]],
+        used: str,
         *,
-        learns: bool,
-        applies: bool = True,
         fit_factor: float,
         else_factor: float,
-        prior: UrlPrior | None = None,
     ) -> None:
-        self._prior = prior
+        self._prior = UrlPrior(shipped_weights(OF_URLS)) if used == LEARNT_RULES else None
         self._rules = RuleSet()
-        self._learns = learns
-        self._applies = applies
+        self._applies = used != NO_RULES
         self._fit_factor = fit_factor
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
@@ -216,7 +203,7 @@ class UrlClassifier:
     def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
         """Replace the rules of *domain* by the stored ones; those learnt earlier count only where rules are learnt."""
         if self._applies:
-            known = (rule for rule in rules if self._learns or rule.origin == HAND or rule.is_pinned)
+            known = (rule for rule in rules if self._prior is not None or rule.origin == HAND or rule.is_pinned)
             self._rules.replace(domain, known)
 
     def forget_labels(self, domain: str) -> None:
@@ -289,13 +276,10 @@ class UrlClassifier:
 
     def _take_label(self, site: str, url: str, odds: float) -> tuple[bool, bool]:
         """Return whether the label makes rules due, and whether the prior has learnt so much that slots change."""
-        is_article, domain, target = label(odds), rule_domain(site), target_of_url(url)
-        if not self._learns or is_article is None:
+        is_article, domain, target, prior = label(odds), rule_domain(site), target_of_url(url), self._prior
+        if prior is None or is_article is None:
             return False, False
-        learner, prior = self._learners.setdefault(domain, RuleLearner()), self._prior
-        if prior is None:
-            return learner.label(target, is_article), False
-        are_due = learner.label(target, is_article, prior.shipped(target))
+        are_due = self._learners.setdefault(domain, RuleLearner()).label(target, is_article, prior.shipped(target))
         if not prior.label(domain, target, is_article) or self._rules.has_rules(site):
             return are_due, False
         count = prior.labels(domain)

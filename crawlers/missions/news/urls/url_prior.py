@@ -9,9 +9,11 @@ of words, lengths of numbers, words for lists. The others are its words, which m
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from functools import lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.missions.news.urls.url_tokens import kind_of
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OF_URLS = "missions/news/urls/url_prior.json"  # the shipped weights
+OF_WORDS = "missions/news/urls/url_words.json"
 MAX_CHARS = 500  # of a path and query; the rest of a longer one does not count
 MAX_WORD = 24  # letters of a word that is a feature
 _SEGMENTS = 8  # directories that count, from the front
@@ -31,69 +34,8 @@ _HEX = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}", re.I)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
 
 # Words for kinds of pages, in the languages of the web; they are features of whole segments, parameters, and of the
-# first and the last word of a title.
-_GROUPS = {
-    "tag": """
-        tag tags topic topics thema themen theme themes tema temas sujet sujets keyword keywords label
-        labels etiqueta etiquetas etiquette hashtag dossier dossiers etiket onderwerp onderwerpen aihe tagi
-        temat tematy tagged subject subjects mot-cle argomento argomenti emne emner amne stichwort
-        schlagwort konu teg tegi topik collection collections series serie
-    """,
-    "author": """
-        author authors autor autoren autore autori autores auteur auteurs autorzy profile profiles profil
-        user users member members staff people person journalist journalists by contributor contributors
-        columnist columnists redakteur redaktor avtor avtory yazar yazarlar writer writers reporter
-        reporters firma kirjoittaja skribent forfatter usuario
-    """,
-    "section": """
-        category categories kategorie kategorien kategoria categoria categorias categorie section sections
-        rubrik rubriken rubrique rubriques seccion rubrica rubriki rubric ressort channel channels cat
-        kategori kategoriler rovat kategorija index latest newest recent neueste ultimas ultime dernieres
-        overview all
-    """,
-    "page": """
-        page pages paged pg seite seiten pagina paginas sida strona stranica p offset start
-    """,
-    "archive": """
-        archive archives archiv archivo archivos archivio arkiv arhiv archief archiwum calendar kalender
-        sitemap date dates arsiv plan
-    """,
-    "comments": """
-        comments comment kommentar kommentare comentarios comentario commentaires commenti reacties
-        discussion discussions forum forums respond responses reply replytocom disqus debate kommentarer
-        comentarii yorum
-    """,
-    "print": """
-        print printable printer drucken druck imprimir imprimer stampa amp mobile embed pdf email mail share
-        send sharer versenden empfehlen lite popup output format
-    """,
-    "media": """
-        photo photos gallery galleries galerie galerien galeria fotogalerie fotos foto bilder bild
-        bildergalerie image images img picture pictures slideshow slideshows diaporama video videos watch
-        player tv audio podcast podcasts episode live livestream radio mediathek multimedia fotky fotografie
-        media attachment infographic
-    """,
-    "search": """
-        search suche buscar busca recherche cerca zoeken szukaj hledat poisk find query q s haku sok
-    """,
-    "account": """
-        login logout signin signup register registration account subscribe subscription subscriptions abo
-        abonnement abonnieren newsletter newsletters user konto anmelden shop store cart checkout
-        registrieren suscripcion suscribete prenumeration password
-    """,
-    "about": """
-        about about-us contact kontakt contacto contactos contatti impressum imprint privacy privacidad
-        datenschutz terms agb legal help hilfe ayuda aide faq jobs careers karriere advertise advertising
-        werbung publicidad mediadaten service services info policy policies cookie cookies ethics
-        corrections masthead feedback team copyright rules conditions confidentialite accessibility app apps
-        rss feed feeds weather wetter tools games game events event
-    """,
-    "article": """
-        article articles artikel articolo articulo articulos story stories news nachricht nachrichten
-        noticia noticias notizie nouvelle actualite actualites content post posts blog a art statya novosti
-        haber haberler nyheter uutiset hir zpravy vesti read node item view details detail
-    """,
-}
+# first and the last word of a title. A word counts for the first of the kinds that it is listed for.
+_GROUPS: dict[str, str] = json.loads(files("crawlers").joinpath(OF_WORDS).read_text("utf-8"))
 GROUP_OF = {word: group for group, words in reversed(_GROUPS.items()) for word in words.split()}
 
 

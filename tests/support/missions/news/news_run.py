@@ -18,7 +18,7 @@ from crawlers.missions.news.feeds.feed_registry import FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News
 from crawlers.missions.news.news_run import NewsRun
-from crawlers.missions.news.news_sites import NewsParts, NewsSites, SeedUrls
+from crawlers.missions.news.news_sites import NewsParts, NewsSites
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, by_fit
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
@@ -28,8 +28,6 @@ from crawlers.missions.news.urls.requeue import Requeue
 from crawlers.missions.news.urls.rule_learner import HAND, UrlRule
 from crawlers.missions.news.urls.stored_rules import replace_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
-from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
-from crawlers.ranking.link_features import shipped_weights
 from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.writer import Writer
 from crawlers.urls.resolution import resolve
@@ -91,8 +89,7 @@ class Crawl:
         )
         self.frontier.open_site(SiteRow(row.id, SITE, 99, None, 0.0), NOW)
         committed(replace_rules, database, HAND, {"one.test": rules})
-        prior = UrlPrior(shipped_weights(OF_URLS)) if learns else None
-        classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
+        classifier = UrlClassifier({}, "learnt" if learns else "manual", fit_factor=1.0, else_factor=0.01)
         self.polls = Polls(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR), most_pages=2)
         requeue = Requeue(classifier, self.frontier, self.commits, in_thread)
         duplicates = Duplicates(database, self.writer)
@@ -116,7 +113,7 @@ class Crawl:
         self.mission = NewsRun(
             parts,
             self.articles,
-            NewsSites(database, begun.id, self.writer, parts, SeedUrls({}, {})),
+            NewsSites(database, begun.id, self.writer, parts, {}),
             Scope("sites", [SITE]),
             SimpleNamespace(pool=None),
             counted=partial(counted_page, begun.id, 1000),

@@ -2,10 +2,8 @@
 
 from crawlers.frontier.values import Candidate
 from crawlers.items import OTHER, State
-from crawlers.missions.news import news_sites
 from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, SURE, label
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
-from crawlers.missions.news.feeds import feed_registry
 from crawlers.missions.news.feeds.feed_registry import USUAL_PLACES
 from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, Article, News
 from crawlers.missions.news.news_run import MAX_SITEMAPS
@@ -121,16 +119,12 @@ def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
     assert {crawl.slot(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
 
 
-def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs, monkeypatch):
-    for module in (feed_registry, news_sites):
-        monkeypatch.setattr(module, "WORTH", 3)
+def test_usual_places_are_tried_when_a_site_that_names_no_feed_has_a_document(runs):
     crawl = runs()
     crawl.end(crawl.lease())
-    read_article(crawl, "/a1", words=("one",))
-    read_article(crawl, "/a2", words=("two",))
-    again = runs()
-    read_article(again, "/a3", words=("three",))
-    assert all(again.slot(path) is not None for path in USUAL_PLACES)
+    assert not any(crawl.rows("SELECT id FROM page WHERE key", path) for path in USUAL_PLACES)
+    read_article(crawl, "/a1")
+    assert all(crawl.slot(path) is not None for path in USUAL_PLACES)
 
 
 def test_removed_feed_is_not_asked_for_however_it_is_found(runs):

@@ -57,7 +57,7 @@ def pool():
 @pytest.fixture
 def read(pool):
     scope = Scope("paper.example", [SITE])
-    classifier = UrlClassifier(RULES, learns=False, fit_factor=10.0, else_factor=0.01)
+    classifier = UrlClassifier(RULES, "manual", fit_factor=10.0, else_factor=0.01)
 
     reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}), scope=scope)
 

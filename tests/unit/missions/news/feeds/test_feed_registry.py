@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.items import Page, State
-from crawlers.missions.news.feeds.feed_registry import USUAL_PLACES, WORTH, FeedRegistry, feeds_of
+from crawlers.missions.news.feeds.feed_registry import USUAL_PLACES, FeedRegistry, feeds_of
 from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import FEED
 from crawlers.missions.news.stored.news_tables import DiscoveredFeed
@@ -78,24 +78,6 @@ def kept(feeds, url, named_by, kind=FEED):
     return changes[DiscoveredFeed]
 
 
-@pytest.mark.parametrize(("stored", "further"), [(0, WORTH), (1, WORTH - 1), (WORTH - 1, 1), (WORTH + 7, 1)])
-def test_documents_of_an_earlier_run_count(stored, further):
-    feeds = places()
-    feeds.recall([(HERE, stored), ("http://www.here.test", 0), (THERE, 2)])
-    found = [feeds.of_document(f"{HERE}/{number}") for number in range(WORTH + 2)]
-    assert [number for number, one in enumerate(found, 1) if one] == [further]
-
-
-def test_documents_of_a_site_that_is_opened_again_count_once():
-    feeds = places()
-    for number in range(WORTH - 2):
-        feeds.of_document(f"{HERE}/{number}")
-    for _ in range(2):
-        feeds.recall([(HERE, WORTH - 2)])
-    assert feeds.of_document(f"{HERE}/{WORTH - 2}") == []
-    assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) == 2
-
-
 def test_removed_feed_in_a_usual_place_is_not_tried():
     feeds = places(removed=(HERE + USUAL_PLACES[0],))
     assert [one.url for one in feeds.of_home(f"{HERE}/", [], is_read=False)] == [HERE + USUAL_PLACES[1]]
@@ -105,7 +87,7 @@ def test_feeds_are_not_guessed_where_any_is_named_nor_twice():
     feeds = places()
     assert feeds.of_home(f"{HERE}/", [], is_read=True) == []
     assert feeds.of_home(f"{THERE}/", [target(f"{THERE}/news.rss")], is_read=True) == [target(f"{THERE}/news.rss")]
-    found = [[*feeds.of_document(f"{site}/{n}")] for site in (HERE, THERE) for n in range(2 * WORTH)]
+    found = [feeds.usual(f"{site}/{n}") for site in (HERE, THERE) for n in range(2)]
     assert [target(HERE + place) for place in USUAL_PLACES] == [one for some in found for one in some]
     assert feeds.of_home(f"{HERE}/", [], is_read=False) == []
 

@@ -10,8 +10,7 @@ from crawlers.missions.news.stored.stored_polls import (
     QueuedSite,
     UnreadArticle,
     announced_polls,
-    documents_of,
-    first_pages,
+    gone_pages,
     known_items,
     labels_of,
     pages_without_document,
@@ -24,7 +23,7 @@ from crawlers.store.schema.tables import LinkRow, SiteRules, page
 from crawlers.store.sites.site_opening import count_excluded
 from crawlers.urls.keys import url_key
 from tests.support.missions.news.news_store import OTHER, SITE, NewsStore
-from tests.support.stored_rows import begin, execute
+from tests.support.stored_rows import begin, execute, read
 
 NOW = 1e9
 
@@ -97,26 +96,18 @@ def test_page_that_redirects_stands_for_the_end_of_its_redirects(crawl):
     assert [(one.page_id, one.waits) for one in found] == [(ends["/end"], False), (ends["/new"], True)]
 
 
-def test_documents_of_a_site_are_counted_up_to_a_limit(crawl):
-    third = NewsStore(crawl.database, "other", ("http://three.example",))
-    for number in range(4):
-        crawl.document(f"/{number}", NOW)
-    crawl.document("/one", NOW, site=OTHER)
-    third.document("/other", NOW, site="http://three.example")
-    crawl.page("/none", NOW)
-    assert documents_of(crawl.database, crawl.sites.values(), 3) == [(SITE, 3), (OTHER, 1)]
-
-
 @pytest.mark.both_stores
 def test_labels_are_sorted_oldest_first(crawl):
     pages = [crawl.page(f"/{n}", NOW) for n in range(5)]
     times = (None, None, NOW + 2, NOW + 1, NOW + 1)
     for page_id, at in zip(pages, times, strict=True):
-        crawl.write(PageLabelRow(page_id, crawl.sites[SITE], 1.0, at))
+        crawl.write(PageLabelRow(page_id, crawl.sites[SITE], 3.0, at))
+    crawl.write(PageLabelRow(crawl.page("/uncertain", NOW), crawl.sites[SITE], 2.0, None))
     other = NewsStore(crawl.database, "other")
-    other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0, NOW))
-    expected = [(SITE, f"{SITE}/{n}", 1.0) for n in (0, 1, 3, 4, 2)]
-    assert labels_of(crawl.database, crawl.sites.values()) == expected
+    other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 3.0, NOW))
+    expected = [(SITE, f"{SITE}/{n}", 3.0) for n in (0, 1, 3, 4, 2)]
+    assert read(labels_of, crawl.database, crawl.sites.values()) == expected
+    assert read(labels_of, crawl.database, crawl.sites.values(), 2) == expected[:2]
 
 
 def test_included_site_has_its_rules_and_whether_a_page_waits(crawl):
@@ -139,32 +130,13 @@ def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):
 
 
 @pytest.mark.both_stores
-def test_first_pages_that_are_gone_have_their_reason_and_download_time(crawl):
+def test_pages_that_are_gone_have_their_reason_and_download_time(crawl):
     gone = crawl.page("/gone", NOW, reason="feed_removed")
     crawl.page("/moved", NOW, state=State.MOVED)
     crawl.poll("/polled", "feed", NOW)
-    number = crawl.sites[SITE]
-    wanted = [(number, url_key(SITE + path)) for path in ("/gone", "/moved", "/polled", "/unknown")]
-    wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/gone")))
-    found = [
-        (one.site, one.page_id, one.reason, one.fetched_at)
-        for one in first_pages(crawl.database, wanted)
-        if one.is_gone
-    ]
-    assert found == [(SITE, gone, "feed_removed", NOW)]
-    assert first_pages(crawl.database, []) == []
-
-
-@pytest.mark.both_stores
-def test_first_pages_list_each_hop_even_of_a_loop(crawl):
-    number = crawl.sites[SITE]
-    pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/a", "/b", "/c", "/there")}
-    for path, target in (("/a", "/b"), ("/b", "/there"), ("/c", "/c")):
-        move(crawl, pages[path], pages[target])
-    keys = {path: url_key(SITE + path) for path in pages}
-    found = first_pages(crawl.database, [(number, keys["/a"]), (number, keys["/c"])])
-    moves = [(one.key, one.target) for one in found if one.target is not None]
-    assert sorted(moves) == sorted([(keys["/a"], keys["/b"]), (keys["/b"], keys["/there"]), (keys["/c"], keys["/c"])])
+    keys = [url_key(SITE + path) for path in ("/gone", "/moved", "/polled", "/unknown")]
+    assert gone_pages(crawl.database, crawl.sites[SITE], keys) == [(gone, "feed_removed", NOW)]
+    assert gone_pages(crawl.database, crawl.sites[OTHER], keys) == []
 
 
 @pytest.mark.both_stores

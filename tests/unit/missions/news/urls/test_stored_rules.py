@@ -12,13 +12,13 @@ from crawlers.missions.news.urls.stored_rules import (
     add_rule,
     edit_rule,
     forbid_rule,
-    list_rules,
     pin_rule,
     remove_rule,
     replace_rules,
     rules_by_domain,
+    stored_rules_of,
 )
-from tests.support.stored_rows import committed, write_rows
+from tests.support.stored_rows import committed, read, write_rows
 
 pytestmark = pytest.mark.both_stores
 
@@ -38,7 +38,7 @@ def regexes(database):
 
 
 def numbers(database):
-    return {rule.rule.regex: rule.number for rule in list_rules(database)}
+    return {rule.rule.regex: rule.number for rule in read(stored_rules_of, database, None)}
 
 
 def test_rule_that_is_learnt_again_keeps_its_number_and_others_are_deleted(sqlite):
@@ -47,7 +47,7 @@ def test_rule_that_is_learnt_again_keeps_its_number_and_others_are_deleted(sqlit
     before = numbers(sqlite)
     learn(sqlite, A, [learnt("/b", 0.4, 80), learnt("/c")])
     assert regexes(sqlite) == {A: {"/b", "/c"}, B: {"/b"}}
-    (b, c) = list_rules(sqlite, A)[::-1]
+    (b, c) = read(stored_rules_of, sqlite, [A])[::-1]
     assert (b.rule, c.number in before.values()) == (learnt("/b", 0.4, 80), False)
     learn(sqlite, A, [])
     assert regexes(sqlite) == {B: {"/b"}}

@@ -11,8 +11,6 @@ from crawlers.missions.news.urls import url_classifier as module
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.missions.news.urls.url_classifier import RuleSet, UrlClassifier, is_archive
-from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
-from crawlers.ranking.link_features import shipped_weights
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.resolution import resolve
 
@@ -138,10 +136,10 @@ def test_urls_of_other_pages_are_not_recognised(path):
 SITE = "http://www.paper.example"
 
 
-def classifier(rules=(), *, learns=False, else_factor=0.01, **more):
+def classifier(rules=(), used="manual", else_factor=0.01):
     """Return a classifier with *rules*, of which regex and weight stand for one by hand."""
     known = {"paper.example": [one if isinstance(one, UrlRule) else UrlRule(*one, "hand") for one in rules]}
-    return UrlClassifier(known, learns=learns, **more, fit_factor=2.0, else_factor=else_factor)
+    return UrlClassifier(known, used, fit_factor=2.0, else_factor=else_factor)
 
 
 def label(book, url, odds, site=SITE, now=0.0):
@@ -176,7 +174,7 @@ def labelled(book, numbers):
 
 
 def test_rules_are_learnt_from_enough_labels_and_kept():
-    book = classifier(learns=True)
+    book = classifier(used="learnt")
     assert not labelled(book, range(14))
     assert label(book, f"{SITE}/tag/14", -3.5) == (False, [])
     is_change, learnt = label(book, f"{SITE}/news/14-a-story-about-14.html", 3.0)
@@ -196,7 +194,7 @@ def test_fingerprint_changes_with_everything_that_affects_queue_slots():
 
 
 def test_rule_that_matches_only_copies_is_dropped_and_that_of_the_articles_kept():
-    book = classifier(learns=True)
+    book = classifier(used="learnt")
     for n in range(100):  # the learner has been misled
         label(book, f"{SITE}/tag/{n}", -3.5)
         label(book, f"{SITE}/news/{n}-a-story", 3.0)
@@ -210,7 +208,7 @@ def test_rule_that_matches_only_copies_is_dropped_and_that_of_the_articles_kept(
 
 
 def test_what_a_person_said_stands_above_what_is_learnt():
-    first = classifier(learns=True)
+    first = classifier(used="learnt")
     (rule, *_) = labelled(first, range(20))
     url = f"{SITE}/news/777-another-story.html"
     manual = [
@@ -219,7 +217,7 @@ def test_what_a_person_said_stands_above_what_is_learnt():
         UrlRule("/pinned", 1.0, LEARNT, True),
     ]
     for its, queue in ((manual, OTHER), (manual[1:], FIT)):
-        book = classifier([*its, UrlRule("/old", 1.0, LEARNT)], learns=True)
+        book = classifier([*its, UrlRule("/old", 1.0, LEARNT)], "learnt")
         assert labelled(book, range(20))
         assert book.slot(SITE, url).queue == queue
         assert [book.weight(SITE, SITE + path) for path in ("/mine", "/pinned", "/old")] == [1.0, 1.0, 0.0]
@@ -228,33 +226,25 @@ def test_what_a_person_said_stands_above_what_is_learnt():
 def test_stored_rules_that_were_learnt_do_not_count_where_rules_are_not_learnt():
     stored = [UrlRule("/mine", 1.0, HAND), UrlRule("/pinned", 1.0, LEARNT, True), UrlRule("/old", 1.0, LEARNT)]
     weights = {
-        (learns, applies): [book.weight(SITE, SITE + rule.regex) for rule in stored]
-        for learns, applies in ((True, True), (False, True), (False, False))
-        for book in [classifier(stored, learns=learns, applies=applies)]
+        used: [book.weight(SITE, SITE + rule.regex) for rule in stored]
+        for used in ("learnt", "manual", "none")
+        for book in [classifier(stored, used)]
     }
-    assert weights == {
-        (True, True): [1.0, 1.0, 1.0],
-        (False, True): [1.0, 1.0, 0.0],
-        (False, False): [0.0, 0.0, 0.0],
-    }
-
-
-def with_prior(**more):
-    return classifier(prior=UrlPrior(shipped_weights(OF_URLS)), **more)
+    assert weights == {"learnt": [1.0, 1.0, 1.0], "manual": [1.0, 1.0, 0.0], "none": [0.0, 0.0, 0.0]}
 
 
 TITLE = f"{SITE}/politics/mayor-wins-the-cup-after-all"
 
 
 def test_prior_supports_the_evidence_of_a_page_by_one_at_most():
-    book = with_prior()
+    book = classifier(used="learnt")
     assert book.support(SITE, TITLE) == 1.0
     assert book.support(SITE, f"{SITE}/tag/storm") == 0.0
     assert classifier().support(SITE, TITLE) == 0.0
 
 
 def test_pages_are_queued_anew_when_the_labels_that_the_prior_learns_from_have_doubled():
-    book = with_prior(learns=True)
+    book = classifier(used="learnt")
     fingerprints, anew = [book.fingerprint(SITE)], []
     for number in range(1, 70):
         if label(book, f"{SITE}/x/{number}", 3.0)[0]:
@@ -274,7 +264,7 @@ PAGES = [
 
 
 def test_resumed_run_knows_what_was_learnt_also_of_sites_with_rules():
-    first, second = with_prior(learns=True), with_prior(learns=True)
+    first, second = classifier(used="learnt"), classifier(used="learnt")
     for site, url, odds in PAGES:
         label(first, url, odds, site)
     assert first.has_rules(SITE)
@@ -282,10 +272,10 @@ def test_resumed_run_knows_what_was_learnt_also_of_sites_with_rules():
     second.replace("paper.example", first._rules.rules_of("paper.example"))
     second.recall(PAGES)
     new = f"{OTHERS}/a/7c01f3bb"
-    assert first.prior(OTHERS, new) > with_prior().prior(OTHERS, new)
+    assert first.prior(OTHERS, new) > classifier(used="learnt").prior(OTHERS, new)
     for site in (SITE, OTHERS):
         for path in ("/a/7c01f3bb", "/b/777"):
             assert second.slot(site, site + path) == first.slot(site, site + path)
         assert second.fingerprint(site) == first.fingerprint(site)
     second.forget_labels("gazette.example")
-    assert second.prior(OTHERS, new) == with_prior().prior(OTHERS, new)
+    assert second.prior(OTHERS, new) == classifier(used="learnt").prior(OTHERS, new)
