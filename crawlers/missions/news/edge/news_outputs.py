@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from scrapy.exceptions import NotConfigured
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.files.atomic import check_file, check_parquet, check_setting_file
@@ -34,51 +33,36 @@ logger = logging.getLogger(__name__)
 FILE_NAME = "news.svg"
 
 
-class NewsChart:
-    """The chart of a news crawl."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+class NewsOutputs:
+    """Draws the chart, and exports all documents of a crawl, those of earlier runs included."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if path := crawler.settings.get("DOCUMENTS_PARQUET"):
+            check_parquet("DOCUMENTS_PARQUET")
+            check_setting_file("DOCUMENTS_PARQUET", path)
+            add_output(crawler, partial(_export, Path(path)))
         if find_spec("matplotlib") is None:
-            raise NotConfigured("matplotlib is missing, so no chart is drawn; pip install matplotlib")
-        check_file(Path(crawler.settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER", RESULT)
-        extension = cls(crawler)
-        add_output(crawler, extension._draw)
-        return extension
-
-    def _draw(self, database: Database, crawl: NamedCrawl) -> list[Path]:
-        last = last_iteration(database, crawl.id)
-        if last is None:
-            return []
-        path = owner_of(self._crawler).result_folder() / FILE_NAME
-        wanted = PictureRequest(crawl, crawl_rules(settings_of(database, crawl.id)))
-        with database.read() as connection:
-            draw_pictures(path, connection, wanted, (Iterations(), UsefulShare(), Days()))
-        logger.info("%s; drawn in %s", last, path)
-        return [path]
+            logger.warning("matplotlib is missing, so no chart is drawn; pip install matplotlib")
+        else:
+            check_file(Path(crawler.settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER", RESULT)
+            add_output(crawler, partial(_draw, crawler))
+        return cls()
 
 
-class ParquetExport:
-    """Exports all documents of a crawl to *path*, including those of earlier runs."""
+def _draw(crawler: Crawler, database: Database, crawl: NamedCrawl) -> list[Path]:
+    last = last_iteration(database, crawl.id)
+    if last is None:
+        return []
+    path = owner_of(crawler).result_folder() / FILE_NAME
+    wanted = PictureRequest(crawl, crawl_rules(settings_of(database, crawl.id)))
+    with database.read() as connection:
+        draw_pictures(path, connection, wanted, (Iterations(), UsefulShare(), Days()))
+    logger.info("%s; drawn in %s", last, path)
+    return [path]
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        path = crawler.settings.get("DOCUMENTS_PARQUET")
-        if not path:
-            raise NotConfigured  # not requested, so that no warning is needed
-        check_parquet("DOCUMENTS_PARQUET")
-        check_setting_file("DOCUMENTS_PARQUET", path)
-        extension = cls(Path(path))
-        add_output(crawler, extension._write)
-        return extension
-
-    def _write(self, database: Database, crawl: NamedCrawl) -> list[Path]:
-        number = write_documents(database, crawl.id, self._path)
-        logger.info("%s: %s in %s", crawl.name, counted(number, "document"), self._path)
-        return [self._path]
+def _export(path: Path, database: Database, crawl: NamedCrawl) -> list[Path]:
+    number = write_documents(database, crawl.id, path)
+    logger.info("%s: %s in %s", crawl.name, counted(number, "document"), path)
+    return [path]

@@ -12,7 +12,7 @@ from scrapy.spiders import Spider
 
 from crawlers.errors import ConfigError
 from crawlers.extensions.warc import Warc
-from crawlers.missions.news.edge.news_outputs import NewsChart, ParquetExport
+from crawlers.missions.news.edge.news_outputs import NewsOutputs
 from crawlers.spiders.news import NewsSpider
 from tests.support.running import Project
 from tests.support.sites.server import Web
@@ -154,8 +154,8 @@ def test_file_that_cannot_be_written_is_an_error_before_the_crawl(tmp_path):
     bad = str(tmp_path / "file" / "x")
     for output, spider, setting, path in (
         (Warc, Spider(name="x"), "WARC_FILE", f"{bad}.warc.gz"),
-        (ParquetExport, NewsSpider(), "DOCUMENTS_PARQUET", f"{bad}.parquet"),
-        (NewsChart, NewsSpider(), "RESULT_FOLDER", bad),
+        (NewsOutputs, NewsSpider(), "DOCUMENTS_PARQUET", f"{bad}.parquet"),
+        (NewsOutputs, NewsSpider(), "RESULT_FOLDER", bad),
     ):
         made = Crawler(Spider, {"WARC_FILE": "", "DOCUMENTS_PARQUET": "", setting: path})
         made.spider = spider
