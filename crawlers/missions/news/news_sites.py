@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawlers.batches import batches
 from crawlers.missions.news.stored import stored_polls
 from crawlers.missions.news.urls.stored_rules import rules_by_domain
 from crawlers.urls.addresses import parents
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
     from crawlers.store.sites.site_opening import SiteRow
     from crawlers.store.writing.writer import Writer
+
+
+SITES_AT_ONCE = 100  # whose feeds are looked for together
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +64,10 @@ class NewsSites:
             labels = stored_polls.labels_of(connection, sites)
         polls = stored_polls.polls_of(database, sites)
         queued, announced = stored_polls.queued_sites(database, sites), stored_polls.announced_polls(database, sites)
-        gone = {
-            row.site: stored_polls.gone_pages(database, row.id, self._feeds[row.site])
-            for row in rows
-            if row.site in self._feeds
-        }
+        gone = []
+        for some in batches((row for row in rows if row.site in self._feeds), SITES_AT_ONCE):
+            keys = [key for row in some for key in self._feeds[row.site]]
+            gone += stored_polls.gone_pages(database, [row.id for row in some], keys)
 
         def take_up(now: float) -> None:
             parts = self._parts
@@ -76,8 +79,8 @@ class NewsSites:
             parts.polls.recall(polls, now)
             self._writer.submit(parts.requeue.recall(queued))
             parts.announcements.fetch_again(announced, now)  # a run was killed before they were read as articles
-            for name, pages in gone.items():  # feeds that were removed, or no feeds until now
-                parts.frontier.fetch_again(name, pages, now)
+            for name, page_id, reason, fetched_at in gone:  # feeds that were removed, or no feeds until now
+                parts.frontier.fetch_again(name, [(page_id, reason, fetched_at)], now)
 
         return take_up
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, FromClause
 
-    from crawlers.frontier.values import PageVisit
     from crawlers.store.database import Database
 
 _FETCHED = (State.DONE, State.REFUSED, State.FAILED)
@@ -166,12 +165,18 @@ def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[s
     return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]
 
 
-def gone_pages(database: Database, site_id: int, keys: Collection[int]) -> list[PageVisit]:
-    """Return those pages with *keys* of a site that are not to be fetched again, nor moved."""
-    columns = (page.c.id, page.c.reason, page.c.fetched_at)
-    gone = select(*columns).join(news_score, news_score.c.page_id == page.c.id).where(news_score.c.queue == GONE)
-    of_site = gone.where(page.c.site_id == site_id, among(page.c.key, keys), page.c.state != int(State.MOVED))
-    return [(number, reason, fetched_at) for number, reason, fetched_at in database.rows(of_site)]
+def gone_pages(
+    database: Database, sites: Collection[int], keys: Collection[int]
+) -> list[tuple[str, int, str | None, float | None]]:
+    """Return those pages with *keys* of *sites* that are not to be fetched again, nor moved.
+
+    Of each: its site, its number, why it has none, and when it was fetched. SQLite looks each key up on each site.
+    """
+    columns = (site.c.site, page.c.id, page.c.reason, page.c.fetched_at)
+    gone = select(*columns).join(page, page.c.site_id == site.c.id).join(news_score, news_score.c.page_id == page.c.id)
+    is_gone = (news_score.c.queue == GONE, page.c.state != int(State.MOVED))
+    wanted = (among(page.c.site_id, sites), among(page.c.key, keys))
+    return [tuple(row) for row in database.rows(gone.where(*wanted, *is_gone).order_by(page.c.id))]
 
 
 def labels_of(connection: Connection, sites: Collection[int], most: int | None = None) -> list[StoredLabel]:

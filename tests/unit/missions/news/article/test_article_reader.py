@@ -63,17 +63,14 @@ def test_rule_of_the_site_takes_precedence():
         "published": ".when",
         "authors": ".who",
         "section": ".where",
-        "language": "//article/@xml:lang",
-        "canonical": "a.self",
         "image": "img",
     }
     body = """<span class=when>2 May 2024, 08:00</span><span class=who>Bo Ek, Cy Fox</span><i class=where>Town</i>
-    <a class=self href="/2">x</a><img src=/b.jpg>"""
+    <img src=/b.jpg>"""
     article = extract(page(json_ld(), "Breaking: <b>Roofs gone</b>", body), rules)
     assert (article.title, article.text) == ("Roofs gone", "\n".join(PARAGRAPHS[1:]))
     assert (article.published, article.authors, article.section) == ("2024-05-02", ("Bo Ek", "Cy Fox"), "Town")
-    assert (article.canonical_url, article.image) == ("https://www.post.test/2", "https://www.post.test/b.jpg")
-    assert (article.language, article.extractor) == ("en", "rule")
+    assert (article.image, article.extractor) == ("https://www.post.test/b.jpg", "rule")
 
 
 def test_text_without_title_is_not_an_article():

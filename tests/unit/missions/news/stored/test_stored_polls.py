@@ -135,8 +135,8 @@ def test_pages_that_are_gone_have_their_reason_and_download_time(crawl):
     crawl.page("/moved", NOW, state=State.MOVED)
     crawl.poll("/polled", "feed", NOW)
     keys = [url_key(SITE + path) for path in ("/gone", "/moved", "/polled", "/unknown")]
-    assert gone_pages(crawl.database, crawl.sites[SITE], keys) == [(gone, "feed_removed", NOW)]
-    assert gone_pages(crawl.database, crawl.sites[OTHER], keys) == []
+    assert gone_pages(crawl.database, crawl.sites.values(), keys) == [(SITE, gone, "feed_removed", NOW)]
+    assert gone_pages(crawl.database, [crawl.sites[OTHER]], keys) == []
 
 
 @pytest.mark.both_stores
