@@ -16,7 +16,6 @@ from scrapy.http import Response, TextResponse
 from crawlers.downloader.download_errors import DownloadRefusedError
 from crawlers.errors import BadBody, DamagedBody
 from crawlers.items import LEASE
-from crawlers.pages.decompression import decompressed
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -79,6 +78,8 @@ class ContentTypeMiddleware:
         return plain
 
     def _decompressed(self, response: Response, encodings: Iterable[bytes], request: Request) -> bytes:
+        from crawlers.pages.decompression import decompressed  # for servers that compress
+
         most: int = request.meta.get("download_maxsize", self._most)
         try:
             return decompressed(response.body, (header.decode("latin-1") for header in encodings), most)

@@ -32,7 +32,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {"render": ("playwright", "none")}
 
 MAX_ALIASES = 100  # of a site
 
-_FIELDS = (
+FIELDS = (  # with their bounds
     ("maxDownloadsAtTime", 1, 1_000),
     ("maxCrawlLevel", 0, 10_000),
     ("crawlDelay", 0, 86_400_000),
@@ -153,8 +153,8 @@ def _limits(text: str) -> tuple[SiteLimits, list[str]]:
         start_url, folder = _start(site, path)
     except ConfigError as problem:
         wrong.append(str(problem))
-    if len(fields) > len(_FIELDS):
-        wrong.append(f"{len(fields) + 1} fields, expected at most {len(_FIELDS) + 1}")
+    if len(fields) > len(FIELDS):
+        wrong.append(f"{len(fields) + 1} fields, expected at most {len(FIELDS) + 1}")
     parallel, max_level, delay_ms = _numbers([*fields, "", "", ""], wrong)
     aliases = _aliases(site, [field[1:].strip() for field in named if field[0] == "="], wrong)
     options = _options([field for field in named if field[0] != "="], wrong)
@@ -164,7 +164,7 @@ def _limits(text: str) -> tuple[SiteLimits, list[str]]:
 
 def _numbers(fields: Sequence[str], wrong: list[str]) -> list[int | None]:
     numbers: list[int | None] = []
-    for field, (name, least, most) in zip(fields, _FIELDS, strict=False):
+    for field, (name, least, most) in zip(fields, FIELDS, strict=False):
         is_number = is_whole(field, least, most)
         if field and not is_number:
             wrong.append(f"{name} is {field[:20]!r}, expected a whole number from {least} to {most}")

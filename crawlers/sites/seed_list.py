@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.files.csv_tables import guarded_cell, unguarded
 from crawlers.files.text_file import is_whole, place_of, quoted, said_of, shortened_list
-from crawlers.sites.hosts_file import parse_hosts, site_address
+from crawlers.sites.hosts_file import FIELDS, parse_hosts, site_address
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import parsed, resolve
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlers.items import Seed, SeedChange, SiteLimits
 
 COLUMNS = ("number", "full_name", "short_name", "start_url", "enabled", "parallel", "max_level", "delay_ms")
-LIMITS = {"parallel": (1, 1_000), "max_level": (0, 10_000), "delay_ms": (0, 86_400_000)}  # as in hosts.txt
+LIMITS = {name: bounds for name, (_, *bounds) in zip(COLUMNS[-3:], FIELDS, strict=True)}
 
 MAX_NUMBER = 1_000_000_000  # leaves room for numbers assigned by the database
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -13,22 +13,7 @@ from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed
-from crawlers.sites.hosts_file import parse_hosts
-from crawlers.sites.seed_list import LIMITS, find_seed, format_seeds, parse_seeds, seed_limit, tidy_name
-
-
-@pytest.mark.parametrize("name", LIMITS)
-def test_limits_are_the_same_as_in_hosts_txt(name):
-    place = list(LIMITS).index(name)
-    least, most = LIMITS[name]
-    for value in (least, most):
-        assert seed_limit(str(value), name) == value
-        parse_hosts(f"a.example;{';' * place}{value}", "hosts.txt")
-    for value in (least - 1, most + 1):
-        with pytest.raises(ConfigError, match=name):
-            seed_limit(str(value), name)
-        with pytest.raises(ConfigError):
-            parse_hosts(f"a.example;{';' * place}{value}", "hosts.txt")
+from crawlers.sites.seed_list import find_seed, format_seeds, parse_seeds, tidy_name
 
 
 def test_columns_may_be_in_any_order_and_omitted():
