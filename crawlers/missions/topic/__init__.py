@@ -14,7 +14,7 @@ MISSION = Mission(
     file="topic.yaml",
     place=5,
     gives=frozenset({TOPIC}),
-    orders={"topic": OwnOrder(TOPIC, "topic_orders:topic")},
+    orders={"topic": OwnOrder(TOPIC, "topic_scores:by_relevance")},
     instead={"learnt": "write strategy: learnt in its file"},
     removed={
         "write it in the file of the topic": "TOPIC_LANGUAGE TOPIC_STRATEGY",
@@ -27,7 +27,7 @@ MISSION = Mission(
         "local_files": "topic_file:local_files",
         "reports": "topic_report",
         "pictures": "topic_pictures",
-        "summary": "topic_summary:topic_summary",
+        "summary": "topic_report:topic_summary",
         "scores": "relevance_parts:relevance_parts",
         "links": "relevance_parts:links_at_first",
     },

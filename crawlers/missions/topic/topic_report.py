@@ -1,4 +1,4 @@
-"""The pages of a topic crawl by their similarity to the topic."""
+"""The pages of a topic crawl by their similarity to the topic, and what the summary of the crawl says of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, true
 
+from crawlers.files.csv_tables import cut
+from crawlers.missions.topic.topic_file import most_similar_first
 from crawlers.missions.topic.topic_tables import relevance, topic_page
 from crawlers.missions.topic.vectors import distance_relevance
 from crawlers.reports.catalogue.conditions import Filters, is_wanted_site, of_page
@@ -15,6 +17,7 @@ from crawlers.reports.catalogue.index_walk import PLACES, in_order, place_of, va
 from crawlers.reports.catalogue.page_reports import LEVEL, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import Column, Group, Kind, Report, Row, Step, rows_of
 from crawlers.reports.catalogue.score_reports import write_ranked
+from crawlers.reports.crawl_summary import REASON_CHARS, MissionSummary, pages_summary
 from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:
@@ -25,7 +28,10 @@ if TYPE_CHECKING:
 
     from crawlers.reports.catalogue.report import Cells, Cursor, Related
     from crawlers.store.database import Database
+    from crawlers.store.reading.crawl_results import CrawlResults
+    from crawlers.store.reading.queries import NamedCrawl
 
+MAX_PAGES = 3  # of a summary
 DECIMALS = 6  # of similarities and scores, for readers; the store and the graph have more
 
 
@@ -86,3 +92,12 @@ def write_topic_list(database: Database, crawl_id: int, path: Path) -> int:
         rows = (row.cells for row in rows_of(report.steps(connection, crawl_id, Filters(), None)))
         ties = groupby(rows, key=itemgetter(0))
         return write_ranked(path, report.columns, (row for _, some in ties for row in sorted(some, key=by_url)))
+
+
+def topic_summary(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> MissionSummary:
+    """Return the results of any crawl, and the most relevant pages."""
+    with database.read() as connection:
+        ranked = most_similar_first(crawl.id, topic_page.c.similarity, page.c.url).limit(MAX_PAGES)
+        best = connection.execute(ranked).all()
+    lines = [f"Most relevant: {similarity:.3f} {cut(url, REASON_CHARS)}" for similarity, url in best]
+    return pages_summary(database, crawl, results, began_at)._replace(lines=lines)

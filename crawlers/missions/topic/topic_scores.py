@@ -28,6 +28,7 @@ import numpy as np
 from crawlers.items import GONE
 from crawlers.missions.topic.vectors import distance_relevance
 from crawlers.ranking.link_values import LinkValues
+from crawlers.ranking.page_orders import PageOrder
 from crawlers.ranking.page_scores import PageScores
 from crawlers.ranking.page_values import PageValues
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Part
     from crawlers.missions.topic.vectors import Weights
     from crawlers.ranking.link_values import Rows
@@ -259,3 +261,9 @@ class LinkRelevance:
     def parts(self, features: Sequence[int]) -> tuple[float, ...]:
         """Return the weights of the *features* of one link, whose sum is ln lambda."""
         return self._values.parts(features)
+
+
+def by_relevance(settings: SettingValues, weights: Weights) -> PageOrder:
+    """Return the order by relevance to a topic; if the *weights* say so, with what is learnt of links."""
+    scores = TopicScores(weights)
+    return PageOrder(scores, LinkRelevance(scores) if weights.delta else None)
