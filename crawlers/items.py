@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Required, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from crawlers.reasons import sentence
 
@@ -108,39 +108,6 @@ class SiteLimits:
     folder: str = ""  # /path/ below which the crawl stays; "": the whole site
     aliases: tuple[str, ...] = ()  # further addresses of its pages, scheme://host[:port]
     options: Mapping[str, str] = field(default_factory=dict, hash=False)  # fields `name=value` of hosts.txt
-
-
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """A site that people chose, with its names; None: not given, or for limits the default."""
-
-    number: int
-    site: str  # scheme://host[:port]
-    start_url: str
-    name: str | None = None  # in full
-    short_name: str | None = None
-    enabled: bool = True
-    parallel: int | None = None
-    max_level: int | None = None
-    delay_s: float | None = None
-    is_found: bool = False  # discovered by a crawl
-
-
-class SeedChange(TypedDict, total=False):
-    """Changes of a new or known seed; missing fields keep their values."""
-
-    site: Required[str]
-    number: int | None
-    start_url: str
-    name: str | None
-    short_name: str | None
-    enabled: bool
-    parallel: int | None
-    max_level: int | None
-    delay_s: float | None
-    language: str | None
-    region: str | None
-    hosts: str | None
 
 
 def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:

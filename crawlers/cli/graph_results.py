@@ -21,7 +21,6 @@ from crawlers.graphs.looks import COMMUNITY, GraphLayout, graph_layout
 from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.web_fragment import WebFragment, class_sizes, count_fragment, write_accompanying, write_pairs
-from crawlers.items import Seed
 from crawlers.mission import mission_named
 from crawlers.options.kinds import HTML, PICTURE
 from crawlers.plurals import counted, plural
@@ -34,7 +33,7 @@ from crawlers.store.reading.crawl_results import has_pages, latest_with_pages
 from crawlers.store.reading.crawl_settings import free_folder, recorded_folder
 from crawlers.store.reading.importance import totals_of, weights_of_crawl
 from crawlers.store.reading.queries import crawl_named, sites_of
-from crawlers.store.sites.seeds import list_seeds
+from crawlers.store.sites.seeds import Seed, list_seeds
 from crawlers.urls.domains import GROUPS
 
 if TYPE_CHECKING:

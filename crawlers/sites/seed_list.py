@@ -27,7 +27,8 @@ from crawlers.urls.resolution import parsed, resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from crawlers.items import Seed, SeedChange, SiteLimits
+    from crawlers.items import SiteLimits
+    from crawlers.store.sites.seeds import Seed, SeedChange
 
 COLUMNS = ("number", "full_name", "short_name", "start_url", "enabled", "parallel", "max_level", "delay_ms")
 LIMITS = {name: bounds for name, (_, *bounds) in zip(COLUMNS[-3:], FIELDS, strict=True)}

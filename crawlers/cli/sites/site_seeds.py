@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.items import Seed, SeedChange
+    from crawlers.store.sites.seeds import Seed, SeedChange
 
 
 def opened(settings: BaseSettings, *, create: bool = False) -> closing[Database]:

@@ -15,13 +15,13 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing, contextmanager
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, Required, TypedDict
 
 from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, text, update
 
 from crawlers.errors import ConfigError
-from crawlers.items import Seed, SiteLimits
+from crawlers.items import SiteLimits
 from crawlers.mission import mission_named
 from crawlers.store.reading.crawl_settings import record, setting_of
 from crawlers.store.schema.rows import OF_SEED
@@ -48,8 +48,41 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, ColumnElement, Connection, Select, Table
 
-    from crawlers.items import SeedChange
     from crawlers.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A site that people chose, with its names; None: not given, or for limits the default."""
+
+    number: int
+    site: str  # scheme://host[:port]
+    start_url: str
+    name: str | None = None  # in full
+    short_name: str | None = None
+    enabled: bool = True
+    parallel: int | None = None
+    max_level: int | None = None
+    delay_s: float | None = None
+    is_found: bool = False  # discovered by a crawl
+
+
+class SeedChange(TypedDict, total=False):
+    """Changes of a new or known seed; missing fields keep their values."""
+
+    site: Required[str]
+    number: int | None
+    start_url: str
+    name: str | None
+    short_name: str | None
+    enabled: bool
+    parallel: int | None
+    max_level: int | None
+    delay_s: float | None
+    language: str | None
+    region: str | None
+    hosts: str | None
+
 
 SEED_COLUMNS = tuple(seed.c["id" if field.name == "number" else field.name] for field in fields(Seed))
 

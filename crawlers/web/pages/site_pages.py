@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
-    from crawlers.items import Seed
+    from crawlers.store.sites.seeds import Seed
 
 ROWS = 100
 _NUMBER = re.compile(r"[0-9]{1,9}")

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
-from crawlers.items import Seed
 from crawlers.sites.seed_list import find_seed, format_seeds, parse_seeds, tidy_name
+from crawlers.store.sites.seeds import Seed
 
 
 def test_columns_may_be_in_any_order_and_omitted():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlalchemy import bindparam, case, func, insert, select, true, update
 
 from crawlers.errors import ConfigError
-from crawlers.items import SeedChange, SiteLimits
+from crawlers.items import SiteLimits
 from crawlers.missions.news.feeds.sources import Source
 from crawlers.missions.news.news_items import ANNOUNCERS, FEED, SITEMAP
 from crawlers.missions.news.stored.news_tables import feed, poll
@@ -15,7 +15,7 @@ from crawlers.missions.news.urls.rule_learner import HAND
 from crawlers.missions.news.urls.stored_rules import content_rules, replace_content, replace_rules, rules_by_domain
 from crawlers.store.database import lock_name
 from crawlers.store.schema.tables import page, seed
-from crawlers.store.sites.seeds import write_seeds
+from crawlers.store.sites.seeds import SeedChange, write_seeds
 from crawlers.urls.domains import rule_domain
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.items import Seed
     from crawlers.missions.news.urls.rule_learner import UrlRule
     from crawlers.reports.catalogue.report import Cells
     from crawlers.store.database import Database
+    from crawlers.store.sites.seeds import Seed
 
 
 def save_sources(database: Database, sources: Sequence[Source], *, enable: bool = True) -> list[int]:

@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from crawlers.errors import ConfigError
-from crawlers.items import Seed
 from crawlers.store.database import Database
 from crawlers.store.schema.tables import (
     ExternalLinkRow,
@@ -20,7 +19,15 @@ from crawlers.store.schema.tables import (
     site,
 )
 from crawlers.store.sites import seeds
-from crawlers.store.sites.seeds import SiteRows, external_urls_of, list_seeds, remove_site, rows_of_site, save_seeds
+from crawlers.store.sites.seeds import (
+    Seed,
+    SiteRows,
+    external_urls_of,
+    list_seeds,
+    remove_site,
+    rows_of_site,
+    save_seeds,
+)
 from tests.support.executed_statements import statements
 from tests.support.stored_crawl import later_crawl, stored_crawl
 from tests.support.stored_rows import add_sites, begin, execute, new_page, read, write_rows
