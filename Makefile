@@ -13,11 +13,12 @@ COMPILE := UV_CUSTOM_COMPILE_COMMAND='make pins' $(VENV)/pins/bin/uv pip compile
 	--generate-hashes --no-annotate
 export PYTHONDONTWRITEBYTECODE :=  # some containers set it, and each of a hundred processes would compile the program
 
-.PHONY: demo test spark check docs texts suffixes screenshots bench mutants pins images clean help
+.PHONY: demo test missions spark check docs texts suffixes screenshots bench mutants pins images clean help
 
 help:
 	@echo "make demo    set up, and crawl a small web of our own"
 	@echo "make test    set up, and run all tests"
+	@echo "make missions run all other tests without each mission (an hour)"
 	@echo "make spark   install Spark, for spark/ and its test"
 	@echo "make check   ruff, mypy, import-linter, and a strict build of the documentation"
 	@echo "make docs    set up, and build the documentation as a site in build/site"
@@ -55,6 +56,9 @@ demo: $(RUNTIME)
 
 test: $(DEV)
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder  # most end-to-end tests wait: four fill two cores
+
+missions: $(DEV)
+	$(BIN)/python -m pytest -s tests/project/test_missions.py --everything
 
 spark: $(SPARK)
 

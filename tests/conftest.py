@@ -23,6 +23,10 @@ settings.register_profile("mutants", settings.get_profile("suite"), phases=(Phas
 settings.load_profile("suite")
 
 
+def pytest_addoption(parser):
+    parser.addoption("--everything", action="store_true", help="run all other tests without each mission, see Makefile")
+
+
 @pytest.fixture(scope="session")
 def postgresql_socket():
     """The folder of the socket of the session's own server."""

@@ -5,6 +5,7 @@ import pytest
 
 from crawlers.files.atomic import file_stem
 from crawlers.items import State
+from tests.support.of_missions import needs
 from tests.support.running import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -218,6 +219,7 @@ def test_removed_alias_is_not_requested_until_it_is_back(project):
 # Other missions -----------------------------------------------------------------------------------------
 
 
+@needs("topic")
 def test_root_of_a_topic_that_redirects_to_another_address_is_followed(project):
     bodies = {}
     with Web(a=moving(lambda: b), b=pages(bodies)) as web:

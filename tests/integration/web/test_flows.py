@@ -6,11 +6,13 @@ import re
 from playwright.sync_api import expect
 
 from crawlers.store.database import Database
+from tests.support.of_missions import needs
 from tests.support.sites.gate import PAGES, Gate
 from tests.support.sites.server import Web
 from tests.support.stored_crawl import CRAWL, stored_crawl
 
 
+@needs("sitegraph", "extlinks")
 def test_crawl_is_started_steered_and_read(page, panel, press):
     gate = Gate()
     with Web(site=gate) as web:
@@ -54,6 +56,7 @@ def test_crawl_is_started_steered_and_read(page, panel, press):
         expect(page.locator("dl.figures div", has_text="Pages").first.locator("dd")).to_have_text(str(PAGES + 1))
 
 
+@needs("sitegraph", "extlinks")
 def test_crawl_is_started_watched_and_run_again(page, panel, tmp_path):
     """What the crawl above does not show."""
     gate = Gate()

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.support.of_missions import needs
 from tests.support.processes import PATIENCE_S
 from tests.support.stored_crawl import CRAWL
 
@@ -124,6 +125,7 @@ def test_picture_and_full_graph_are_saved(filled, page):
     assert len(nx.read_gexf(saved.value.path(), version="1.3")) == 130
 
 
+@needs("news")
 def test_documents_are_read_and_rules_are_tried(page, filled):
     page.on("dialog", lambda dialog: dialog.dismiss() or page.evaluate("throw new Error('a script ran')"))
 

@@ -9,6 +9,7 @@ from babel.support import NullTranslations
 from crawlers.web import panel
 from crawlers.web.panel import LANGUAGES, catalogue_path
 from docs.texts import texts, updated
+from tests.support.of_missions import EVERY
 from tests.support.stored_crawl import CRAWL
 
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%%|<[^>]+>")
@@ -35,6 +36,7 @@ def whole(message):
     return all(message.string) if isinstance(message.string, tuple) else bool(message.string)
 
 
+@EVERY
 @pytest.mark.parametrize("language", OTHERS)
 def test_files_of_translations_are_up_to_date(language):
     assert catalogue_path(language).read_bytes() == updated(language)[0], "run: make texts"
