@@ -339,6 +339,9 @@ class Crawl:
         if reason == Reason.FINISHED:
             self.session.drop_surplus()
         self.session.writer.close()
+        self.frontier.forget()  # the memory is for graphs
+        if (reader := self.session.spec.reader) is not None:
+            reader.resolver.clear()
         is_written = all([is_logged, *(self._writes(output) for output in outputs)])
         finished = reason == Reason.FINISHED and is_written and not self.frontier.schedule.is_waiting
         is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())

@@ -217,6 +217,11 @@ class Frontier:
         asked_at, rest_until = site.gate.asked_at, site.gate.resting_until
         return ChangeSet(SiteRelease(site_id, _finite(asked_at), _finite(rest_until)), *rows)
 
+    def forget(self) -> None:
+        """Drop the known URLs of all sites; nothing is added afterwards."""
+        for site in self.schedule.sites.values():
+            site.seen = UrlCache()
+
     def _share_head_urls(self) -> None:
         share = self._head_total // max(1, len(self.schedule.sites))
         if self._learning is not None:  # their features take a tenth of the memory

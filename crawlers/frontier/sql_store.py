@@ -42,9 +42,15 @@ _KNOWN = f"""
     SELECT site_id, key, {PACKED_SQL.format(flags=_FLAGS)} AS packed, state,
         CASE WHEN variant >= {ARBITRARY_VARIANT} AND ({_WAITS} OR {_IS_REVIVABLE}) THEN url END AS url,
         CASE WHEN level = 0 AND state = {int(State.DONE)} THEN 1 ELSE 0 END AS is_root
-    FROM page WHERE site_id"""  # noqa: S608 - constants of ours
+    FROM page WHERE """  # noqa: S608 - constants of ours
 # As JSON: with a row per URL, a thread that reads would need the interpreter for each, and waits for it every time.
 _LIST = {"sqlite": "json_group_array({0})", "postgresql": "CAST(json_agg({0}) AS text)"}
+# The sign keeps SQLite from looking for each URL by its key.
+_FROM = {
+    "key": "site_id = :site AND key >= :first ORDER BY key LIMIT :limit",
+    "id": "+site_id = :site AND id >= :first ORDER BY id LIMIT :limit",
+}
+_SPAN = "SELECT max(id) - min(id) FROM page WHERE site_id = :site"
 _NUMBERS_KNOWN = "SELECT site_id, count(*) FROM page WHERE site_id{among} GROUP BY site_id"
 _WAITING = f"""
     SELECT priority, id, key, url, level, hops, attempts, request FROM page
@@ -119,9 +125,9 @@ class SqlFrontierStore:
         self._links = _LINKS.format(*(_LIST[dialect].format(name) for name in ("target_id", "count")))
         lists = ", ".join(_LIST[dialect].format(name) for name in ("key", "packed", "state", "url"))
         known = f"SELECT max(is_root), {lists}, max(site_id) FROM ({_KNOWN}{{0}}) AS k"  # noqa: S608
-        self._known_among = known.format(f" = :site AND key{self._among}")
-        self._known_from = known.format(" = :site AND key >= :key ORDER BY key LIMIT :limit")
-        self._known_of = known.format(f"{self._among} ORDER BY site_id, key") + " GROUP BY site_id"
+        self._known_among = known.format(f"site_id = :site AND key{self._among}")
+        self._known_from = {column: known.format(condition) for column, condition in _FROM.items()}
+        self._known_of = known.format(f"site_id{self._among} ORDER BY site_id, key") + " GROUP BY site_id"
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
         self._most_changed = MIN_CHANGED
         self.page_ids = ReservedIds(writer, page, ID_BLOCK)
@@ -131,9 +137,16 @@ class SqlFrontierStore:
         """Return the URLs of these keys that were found before."""
         return self._lists(self._known_among, site=site_id, ids=json.dumps(list(keys)))
 
-    def known_from(self, site_id: int, key: int, limit: int) -> UrlRows:
-        """Return the first *limit* URLs of the site from *key* on, in ascending order of keys."""
-        return self._lists(self._known_from, site=site_id, key=key, limit=limit)
+    def known_from(self, site_id: int, first: int, limit: int, column: str = "key") -> UrlRows:
+        """Return the next *limit* URLs of the site whose key, or whose number ("id"), is *first* or greater, in order.
+
+        By their numbers they are read in the order in which they lie in the store, with those of sites between them.
+        """
+        return self._lists(self._known_from[column], site=site_id, first=first, limit=limit)
+
+    def span(self, site_id: int) -> int:
+        """Return the difference of the greatest and the least number of the URLs of a site that has some."""
+        return int(self._read(_SPAN, site=site_id)[0][0])
 
     def _lists(self, statement: str, **values: Any) -> UrlRows:
         ((*lists, _),) = self._read(statement, **values)

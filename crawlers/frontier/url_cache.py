@@ -87,16 +87,16 @@ class UrlCache:
 
     __slots__ = ("_keys", "_merged", "_values", "is_complete", "lately", "urls")
 
-    def __init__(self) -> None:
+    def __init__(self, expected: int = 0) -> None:
         self.lately: dict[int, int] = {}
         self.urls: dict[int, str] = {}
         self.is_complete = True
-        self._clear()
+        self._clear(expected)
 
-    def _clear(self) -> None:
-        """Empty the table."""
+    def _clear(self, expected: int = 0) -> None:
+        """Empty the table, which has room for as many URLs as are *expected*."""
         self._merged = 0
-        self._keys, self._values = _zeros(1), _zeros(1)
+        self._keys, self._values = _slots(expected), _slots(expected)
 
     def __len__(self) -> int:
         """Return the number of known URLs; a URL that changed since it was merged counts twice."""
@@ -134,8 +134,7 @@ class UrlCache:
         needed = self._merged + len(known)
         if 3 * needed > 2 * len(self._keys):  # searches are short while a third of it is free
             before = zip(self._keys, self._values, strict=True)
-            size = 1 << (3 * needed // 2).bit_length()
-            self._keys, self._values = _zeros(size), _zeros(size)
+            self._keys, self._values = _slots(needed), _slots(needed)
             self._put((key, value) for key, value in before if value)
         self._merged += self._put(known.items())
 
@@ -160,5 +159,6 @@ class UrlCache:
         self._merge()
 
 
-def _zeros(number: int) -> array[int]:
-    return array("q", bytes(8 * number))
+def _slots(number: int) -> array[int]:
+    """Return empty slots for a *number* of URLs."""
+    return array("q", bytes(8 << (3 * number // 2).bit_length()))

@@ -154,7 +154,8 @@ class CachedGraph:
         sources, ends, pairs = array("q"), array("q"), array("q")  # the pairs of all sources, one after the other
         is_small = True
         for source, targets in self._graph.edges():
-            is_small = is_small and len(pairs) + 2 * len(targets) <= 2 * CACHED_EDGES
+            if is_small and len(pairs) + 2 * len(targets) > 2 * CACHED_EDGES:
+                is_small, pairs = False, array("q")
             if is_small:
                 pairs.extend(chain.from_iterable(targets))
                 sources.append(source)

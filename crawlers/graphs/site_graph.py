@@ -28,11 +28,15 @@ if TYPE_CHECKING:
     from crawlers.store.database import Database
 
 NODES_AT_ONCE = 256  # whose links are read by one query
+NOBODY = 1 << 62  # the place of no page, behind all others
 
 # PostgreSQL sorts text by the database's language; the export must not depend on it.
+# Only hashes that several pages have take memory.
 _PAGES = f"""
-    SELECT id, content_hash, duplicates FROM page
-    WHERE site_id = :site AND state = {int(State.DONE)} ORDER BY level, url {{c}}"""  # noqa: S608
+    SELECT id, CASE WHEN content_hash IN (
+            SELECT content_hash FROM page WHERE site_id = :site AND state = {int(State.DONE)}
+            GROUP BY content_hash HAVING count(*) > 1) THEN content_hash END, duplicates
+    FROM page WHERE site_id = :site AND state = {int(State.DONE)} ORDER BY level, url {{c}}"""  # noqa: S608
 _NODES = f"""
     SELECT id, url, level, status, title FROM page
     WHERE site_id = :site AND state = {int(State.DONE)} ORDER BY level, url {{c}}"""  # noqa: S608
@@ -60,14 +64,15 @@ class LinkCounts(NamedTuple):
     in_degree: array[int]
     out_degree: array[int]
     outward: array[int]  # redirects to other sites to which it links
-    first: dict[int, int]  # URL -> place of the first other page that links to it
+    first: array[int]  # place of a page -> place of the first other page that links to it, `NOBODY` if there is none
+    first_elsewhere: dict[int, int]  # the same by URL, of those that are not pages
     inlinks: dict[int, int]  # URL that is not a page -> number of pages that link to it
 
 
 class SiteGraph:
     """Nodes and edges of the site *site_id*; each iteration reads the store.
 
-    Memory: some 150 bytes per page and 100 per URL to which pages link, none per link.
+    Memory: some 170 bytes per page and 100 per other URL to which pages link, none per link.
     """
 
     columns = PAGE_COLUMNS
@@ -125,15 +130,18 @@ class SiteGraph:
         assert self._counts is not None
         return self._counts
 
-    def first_page(self, place: int) -> int:
-        """Return the page at a place of `LinkCounts`."""
-        return self._pages[place]
+    def first_page(self, page_id: int) -> int | None:
+        """Return the first other page that links to a URL; None if there is none."""
+        counts, place = self.link_counts(), self._place_of.get(page_id)
+        first = counts.first_elsewhere.get(page_id, NOBODY) if place is None else counts.first[place]
+        return None if first == NOBODY else self._pages[first]
 
     def _merge(self, connection: Connection) -> None:
         by_hash: dict[bytes, int] = {}
         for page_id, content_hash, duplicates in streamed(connection, _PAGES, site=self.site_id):
-            node = by_hash.setdefault(bytes.fromhex(content_hash or f"{page_id:032x}"), len(self._firsts))
-            if node == len(self._firsts):
+            new = len(self._firsts)
+            node = new if content_hash is None else by_hash.setdefault(bytes.fromhex(content_hash), new)
+            if node == new:
                 self._firsts.append(len(self._pages))
                 self._merged.append(duplicates)
             else:
@@ -154,7 +162,7 @@ class SiteGraph:
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         zeros = array("q", bytes(8 * len(self._firsts)))
-        counts = LinkCounts(zeros, zeros[:], zeros[:], {}, {})
+        counts = LinkCounts(zeros, zeros[:], zeros[:], array("q", [NOBODY]) * len(self._pages), {}, {})
         with self._database.read() as connection:
             for nodes in batches(self.ids, NODES_AT_ONCE):
                 yield from self._edges_of(nodes, connection, counts)
@@ -164,6 +172,7 @@ class SiteGraph:
         self, nodes: list[int], connection: Connection, counts: LinkCounts
     ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         place_of, node_of, first, inlinks = self._place_of, self._nodes, counts.first, counts.inlinks
+        first_elsewhere = counts.first_elsewhere
         weights: dict[int, dict[int, int]] = {node: {} for node in nodes}
         left: dict[int, set[int]] = {}
         pages = [page for node in nodes for page in self._members(node)]
@@ -176,12 +185,14 @@ class SiteGraph:
                 last_id, source_place = source_id, place_of[source_id]
                 source = node_of[source_place]
                 targets = weights[source]
-            if first.get(target_id, source_place) >= source_place:
-                first[target_id] = source_place
             place = place_of.get(target_id)
             if place is not None:
+                if first[place] > source_place:
+                    first[place] = source_place
                 target = node_of[place]
             else:
+                if first_elsewhere.get(target_id, NOBODY) > source_place:
+                    first_elsewhere[target_id] = source_place
                 inlinks[target_id] = inlinks.get(target_id, 0) + 1
                 target = self._moved.get(target_id, source)
                 if target_id in self._left:

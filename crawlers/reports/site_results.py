@@ -66,8 +66,8 @@ def page_rows(database: Database, graph: SiteGraph) -> Iterator[list[Value]]:
             redirecting.setdefault(target, page_id)
 
         def found_on(page_id: int, level: int) -> int | None:
-            place = counts.first.get(page_id) if level else None  # links did not find the start URLs
-            return redirecting.get(page_id) if place is None else graph.first_page(place)
+            first = graph.first_page(page_id) if level else None  # links did not find the start URLs
+            return redirecting.get(page_id) if first is None else first
 
         for rows in batches(streamed(connection, _REQUESTED, site=graph.site_id)):
             found = {row.id: page for row in rows if (page := found_on(row.id, row.level)) is not None}

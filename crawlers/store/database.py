@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
-CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
+CACHE_KIB = 4_000  # per connection: most pages that a batch changes; the OS caches the rest
 LEAST_VERSION = (14,)  # of PostgreSQL, which has `idle_session_timeout`
 SILENCE_S = 7.5  # of a server, until it is given up: see `server_connection`
 # Codes of PostgreSQL (SQLSTATE, or its class) for what has nothing to do with the statement and may pass: connections
@@ -336,7 +336,7 @@ def _server_engine(url: URL, silence_s: float) -> Engine:
 
 def _sqlite_engine(url: URL, may_create: Callable[[], bool]) -> Engine:
     options = {"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False, "uri": True}
-    engine = create_engine(url, connect_args=options)
+    engine = create_engine(url, connect_args=options, pool_use_lifo=True)  # else each one would have a full cache
     file = Path(url.database or "").absolute().as_uri()
 
     @event.listens_for(engine, "do_connect")

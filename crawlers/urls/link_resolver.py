@@ -182,10 +182,14 @@ class LinkResolver:
         """Drop all shared caches if a site got another address since the last page."""
         if self._version != self._addresses.version:
             self._version = self._addresses.version
-            for shared in self._shared.values():
-                shared.is_kept = False
-            self._shared.clear()
-            self.entries = 0
+            self.clear()
+
+    def clear(self) -> None:
+        """Drop all shared caches."""
+        for shared in self._shared.values():
+            shared.is_kept = False
+        self._shared.clear()
+        self.entries = 0
 
     def _forget(self) -> None:
         """Drop the least recently used shared caches until the limit is met; the two in use come last."""

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.frontier import stored_starts
-from crawlers.frontier.sql_store import _BEST_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
+from crawlers.frontier.sql_store import _BEST_OF, _FROM, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.stored_starts import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import NONE, QueueEntry, Retry
@@ -177,7 +177,7 @@ def test_numbers_are_new_across_blocks_and_stores(store, database):
 
 def plan(sqlite, statement):
     """Return the steps: PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone."""
-    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "ids": "[1]"}
+    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "first": 0, "ids": "[1]"}
     with sqlite.read() as connection:
         return [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
 
@@ -186,10 +186,11 @@ def plan(sqlite, statement):
     ("statement", "index"),
     [
         (_WAITING, "page_waiting"),
-        (f"{_KNOWN} = :site AND key >= :key ORDER BY key LIMIT :limit", "page_key"),
-        (f"{_KNOWN} = :site AND key{AMONG['sqlite']}", "page_key"),
+        (f"{_KNOWN}{_FROM['key']}", "page_key"),
+        (f"{_KNOWN}{_FROM['id']}", "INTEGER PRIMARY KEY"),
+        (f"{_KNOWN}site_id = :site AND key{AMONG['sqlite']}", "page_key"),
         (_NUMBERS_KNOWN.format(among=AMONG["sqlite"]), "page_key"),
-        (f"{_KNOWN}{AMONG['sqlite']} ORDER BY site_id, key", "page_key"),
+        (f"{_KNOWN}site_id{AMONG['sqlite']} ORDER BY site_id, key", "page_key"),
     ],
 )
 def test_sqlite_uses_the_index_and_sorts_nothing(sqlite, statement, index):
@@ -253,9 +254,11 @@ def read(database):
     return read
 
 
+@pytest.mark.parametrize("dense", [0, 8])  # by their keys, or by their numbers
 @pytest.mark.parametrize("chunk", [1, 2, 4, 5, 6])
-def test_parts_of_any_size_give_the_same(read, monkeypatch, chunk):
+def test_parts_of_any_size_give_the_same(read, monkeypatch, chunk, dense):
     monkeypatch.setattr(stored_starts, "CHUNK", chunk)
+    monkeypatch.setattr(stored_starts, "DENSE", dense)
     start = read()
     assert (start.counts, start.is_available) == ({State.WAITING: 4, State.DONE: 1}, True)
     assert start.known is not None
