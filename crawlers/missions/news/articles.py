@@ -7,15 +7,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.errors import BadUrl
-from crawlers.missions.news.dedup.document_fingerprints import domain_of, url_key128
 from crawlers.missions.news.dedup.url_variants import original_url
 from crawlers.missions.news.news_items import CHANGED, DUPLICATE, NEW, news_of
 from crawlers.missions.news.stored.documents import add_document, earliest_announcement, stored_document
-from crawlers.missions.news.urls.url_tokens import look_alike, target_of_url
 from crawlers.reasons import Reason
 from crawlers.urls.domains import rule_domain
-from crawlers.urls.resolution import resolve, site_of
+from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -114,16 +111,9 @@ class ArticlePolicy:
         if stored is None:
             stored = read() if (read := self.look_up(lease, page)) is not None else None
         copies, previous, announced_at = stored or (None, None, None)
-        copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, copies)
-        if copy is not None:
-            is_other = self._is_alternate_url(page, copy.url)
-            return replace(
-                news,
-                outcome=DUPLICATE,
-                reason=copy.reason.of(copy.page_id),
-                is_alternate_url=is_other and copy.reason in (Reason.SAME_CANONICAL, Reason.SAME_TEXT),
-                is_variant=is_other and copy.reason is Reason.NEARLY_SAME_TEXT,
-            )
+        reason = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, copies)
+        if reason is not None:
+            return replace(news, outcome=DUPLICATE, reason=reason)
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
         if article.published_at is None and announced_at is not None:
@@ -136,18 +126,3 @@ class ArticlePolicy:
         outcome = NEW if document.version == 1 else CHANGED
         stored_at = document.changed_at or document.stored_at
         return replace(news, article=article, outcome=outcome, version=document.version, stored_at=stored_at)
-
-    def _is_alternate_url(self, page: Page, first: str) -> bool:
-        """Return whether *page* has the document at the URL *first* of its site, but a URL of a different form.
-
-        It is not an alternate URL if its canonical URL is its own: then the copy was merely fetched first. Nor is a
-        reprint on another site of the domain.
-        """
-        if not first or site_of(first) != site_of(page.url) or look_alike(*map(target_of_url, (first, page.url))):
-            return False
-        try:
-            right = resolve(page.url, page.canonical).url if page.canonical else first
-        except BadUrl:
-            right = first
-        domain = domain_of(page.url)
-        return url_key128(domain, page.url) not in (url_key128(domain, first), url_key128(domain, right))

@@ -87,8 +87,6 @@ class News:
     article: Article | None = None
     fingerprint: DocumentFingerprint | None = None  # of the article
     reason: str = ""  # why it is not a document
-    is_alternate_url: bool = False  # its article is that of another URL of the site
-    is_variant: bool = False  # likewise, nearly the same content, as a print version may have
     outcome: str = ""  # `NEW`, `CHANGED`, `DUPLICATE`; "": no document
     version: int = 0  # of the document, from 1
     stored_at: float = 0.0  # seconds since 1970, of this version

@@ -13,8 +13,8 @@ from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.values import Decision
 from crawlers.items import State
-from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, SURE
-from crawlers.missions.news.news_items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, news_of
+from crawlers.missions.news.article.article_evidence import SURE
+from crawlers.missions.news.news_items import ANNOUNCERS, DUPLICATE, HOME, NEW, PAGE, Announced, News, news_of
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, QueueSlot
 from crawlers.missions.news.plan.next_visits import NO_LINKS, LinkSlots, NextVisits
 from crawlers.missions.news.stored.news_tables import PageLabelRow
@@ -309,10 +309,9 @@ class NewsRun(Run):
 
     def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> float:
         """Learn from what a page says about its URL; return the log-odds that it is an article."""
-        site = site_of(page.url)
-        odds = news.odds
-        if lease.key not in self._announcements:
-            odds = ALTERNATE_URL if news.is_alternate_url else min(odds, SURE) if news.is_variant else odds
+        site, odds = site_of(page.url), news.odds
+        if news.outcome == DUPLICATE and lease.key not in self._announcements:
+            odds = min(odds, SURE)  # its URL may be that of another form of the article, which is not worth a request
         if self.classifier.label(site, page.url, odds, changes, now):
             self._requeue.changed(rule_domain(site), changes)
         return odds

@@ -20,7 +20,6 @@ SURE = 2.0  # positive evidence must exceed this value, negative evidence must r
 IN_FEED = 3.0  # the page is in RSS, Atom, JSON Feed or a news sitemap
 DATED = 1.5  # the page has a date of publication
 DENSE = 0.6  # a page with a larger share of its text in links is a list
-ALTERNATE_URL = -3.0  # instead of all evidence, if the same content was found before at another URL of the site
 MIN_PREFIXES = 5  # a URL with which at least this many other URLs begin is a directory
 
 

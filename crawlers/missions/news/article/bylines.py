@@ -255,13 +255,7 @@ def _names(declared: Iterable[str]) -> dict[str, str]:
 
 def _without_words(text: str) -> str:
     """Return *text* without the words of bylines at its beginning."""
-    text = text.strip(_EDGES + "/")
-    for _ in range(3):  # "Text: By Ann Lee"
-        shorter = BEFORE.sub("", text).strip(_EDGES + "/")
-        if shorter == text:
-            break
-        text = shorter
-    return text
+    return BEFORE.sub("", text.strip(_EDGES + "/")).strip(_EDGES + "/")
 
 
 def _is_nobody(name: str, sites: Collection[str], host: str) -> bool:

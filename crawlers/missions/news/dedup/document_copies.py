@@ -58,14 +58,6 @@ class Document(NamedTuple):
         return compared_words(self.title, self.text)
 
 
-class Copy(NamedTuple):
-    """The document of which an article is a copy, and the evidence."""
-
-    page_id: int
-    reason: Reason
-    url: str  # of the document
-
-
 class StoredCopies(NamedTuple):
     """What the store has for an article: the holders of its keys, the pages in its bands, their documents."""
 
@@ -123,8 +115,8 @@ class Duplicates:
         changes: ChangeSet,
         fingerprint: DocumentFingerprint,
         stored: StoredCopies | None = None,
-    ) -> Copy | None:
-        """Return the document of which the *article* at *url* is a copy, or None if the article is to be stored.
+    ) -> str | None:
+        """Return why the *article* at *url* is a copy, and of which document; None if the article is to be stored.
 
         *stored* is the result of `look_up`. A page that is a document stays one, whatever its text is now. The caller
         submits *changes* in either case: they make later pages with the same URL or text copies of the same document.
@@ -140,22 +132,22 @@ class Duplicates:
             elif held := stored.documents.get(stored.holders.get(key, 0)):
                 holders[key] = held
         is_document = page_id in stored.documents or self._recent.get(str(page_id)) is not None
-        copy, original = None, new
+        why, original = None, new
         if not is_document and (found := self._original(fingerprint, new, holders, stored)):
             original, reason = found
-            copy = Copy(original.page_id, reason, original.url)
+            why = reason.of(original.page_id)
         self._recent.make_room()
-        for key in keys[:2] if copy else keys:
+        for key in keys[:2] if why else keys:
             if key not in holders:
                 changes.add(DocumentKeyRow(*key, original.page_id))
                 self._remember(key, original)
-        if copy is None:
+        if why is None:
             self._remember(str(page_id), new)
             for band in fingerprint.bands:
                 changes.add(DocumentBandRow(band, page_id))
                 self._remember(band, new)
         self._recent.count(1)
-        return copy
+        return why
 
     def _remember(self, mark: Mark, document: Document) -> None:
         self._recent.young.setdefault(mark, []).append(document)

@@ -52,7 +52,6 @@ HIDES = {
 # A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 do not.
 NUMBERED = "#"  # replaces the number; no path or query contains this character
 NUMBER = "[0-9]{4,}"
-_DIGITS = re.compile("[0-9]+")
 _WITH_NUMBER = re.compile(f"([A-Za-z]{{1,20}}[-_]?){NUMBER}")
 
 # A word with a UUID (RFC 9562), likewise: /article_0b5e..., /video_0b5e...
@@ -130,23 +129,6 @@ def tokens_of(target: str) -> UrlTokens | None:
     pairs = [one.partition("=") if "=" in one else ("", "", one) for one in query.split("&")] if mark else []
     shape = Shape(len(texts), extension, tuple(name + equals for name, equals, _ in pairs) if mark else None)
     return UrlTokens(shape, tuple(map(_token, [*texts, *(value for _, _, value in pairs)])))
-
-
-def look_alike(one: str, other: str) -> bool:
-    """Return whether two targets (path and query) differ only in numbers and titles, as two articles of a site do.
-
-    >>> look_alike("/news/who-won", "/news/who-won-it"), look_alike("/news/who-won", "/news/who-won?print=1")
-    (True, False)
-    """
-    return _look(one) == _look(other)
-
-
-def _look(target: str) -> tuple[Shape, list[str]] | None:
-    found = tokens_of(target)
-    if found is None:
-        return None
-    *before, last = [token.text for token in found.tokens[: found.shape.segments]] or [""]
-    return found.shape, [*(_DIGITS.sub(NUMBERED, text) for text in before), last if NUMBERED in last else ""]
 
 
 def _token(text: str) -> Token:

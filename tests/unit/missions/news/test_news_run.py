@@ -2,7 +2,7 @@
 
 from crawlers.frontier.values import Candidate
 from crawlers.items import OTHER, State
-from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, SURE, label
+from crawlers.missions.news.article.article_evidence import SURE, label
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.feeds.feed_registry import USUAL_PLACES
 from crawlers.missions.news.news_items import FEED, HOME, SITEMAP, Article, News
@@ -161,15 +161,14 @@ def read_article(crawl, path, canonical="", words=("word",), end=""):
     return odds
 
 
-def test_other_ways_to_a_document_are_labels_against_their_urls_and_not_against_its_own(runs):
+def test_page_with_the_article_of_another_is_no_label_for_its_url(runs):
     crawl = runs()
     crawl.end(crawl.lease(), news=feed())
     assert read_article(crawl, "/news/1-story") == 3.0
-    assert read_article(crawl, "/news/1-story?view=plain", canonical="/news/1-story") == ALTERNATE_URL
-    assert read_article(crawl, "/print/1") == ALTERNATE_URL
-    assert read_article(crawl, "/news/2-story-again") == 3.0, "looks the same"
-    assert read_article(crawl, "/story.php?id=1", "/story.php?id=1") == 3.0, "the right address, met after its copy"
-    assert read_article(crawl, "/news/1-story?from=rss") == 3.0, "the same URL"
+    assert read_article(crawl, "/news/1-story?view=plain", canonical="/news/1-story") == SURE
+    assert read_article(crawl, "/print/1", words=("word",), end=" Printed from the paper") == SURE
+    assert read_article(crawl, "/news/2", words=("other",)) == 3.0
+    assert label(SURE) is None
 
 
 def test_form_for_printers_is_not_fetched(runs):
@@ -179,19 +178,6 @@ def test_form_for_printers_is_not_fetched(runs):
     assert list(crawl.leases()) == ["/news/2?print=1"]
     ((reason,),) = crawl.rows("SELECT reason FROM page WHERE key", "/news/1-story?print=1")
     assert reason.startswith("same_url ")
-
-
-def test_nearly_the_same_text_at_a_url_of_another_form_is_no_label(runs):
-    crawl = runs()
-    crawl.end(crawl.lease(), news=feed())
-    words = ("one", "two", "three", "four")
-    assert read_article(crawl, "/news/1-story", words=words) == 3.0
-    assert read_article(crawl, "/print/1", words=words, end=" Printed from the paper of one town") == SURE
-    assert read_article(crawl, "/news/2-story", words=words, end=" A correction of this article") == 3.0
-    for path in ("/print/1", "/news/2-story"):
-        ((reason,),) = crawl.rows("SELECT reason FROM page WHERE key", path)
-        assert reason.startswith("nearly_same_text ")
-    assert label(SURE) is None
 
 
 def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(runs):

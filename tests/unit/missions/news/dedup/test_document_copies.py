@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from crawlers.missions.news.dedup.document_copies import Copy, Duplicates
+from crawlers.missions.news.dedup.document_copies import Duplicates
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.news_items import Article
 from crawlers.missions.news.stored.news_tables import DocumentRow
@@ -69,7 +69,7 @@ class Crawl:
         return self.duplicates.look_up(self.duplicates.snapshot, page_id, fingerprint)
 
     def judge(self, url, article, page_id=None, *, copies=None):
-        """Return the copy, or the number of the new document; *copies* is the result of an earlier look-up."""
+        """Return why it is a copy, or the number of the new document; *copies* is the result of an earlier look-up."""
         self._pages += 1
         page = page_id or self._pages
         changes = ChangeSet()
@@ -79,7 +79,7 @@ class Crawl:
             row = (page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule")
             changes.add(DocumentRow(*row, fingerprint.text_hash, 1, 0.0, None))
         self._writer.submit(changes)
-        return page if copy is None else copy._replace(url="")
+        return page if copy is None else copy
 
     def documents(self):
         self._writer.flush()
@@ -129,7 +129,7 @@ def test_copy_is_recognised(crawl, committed, in_flight, url, found, reason):
     assert crawl.judge(*pages[0], copies=first) == 1
     if committed:
         crawl.flush() if in_flight else crawl.resume()
-    assert crawl.judge(*pages[1], copies=second) == Copy(1, reason, "")
+    assert crawl.judge(*pages[1], copies=second) == reason.of(1)
     assert crawl.documents() == [1]
 
 
@@ -154,12 +154,12 @@ def test_similar_page_is_a_document(crawl, committed, url, found):
 
 def test_canonical_page_that_is_found_after_its_copy_is_the_copy(crawl):
     assert crawl.judge(f"{SITE}/amp/a", article(1, f"{SITE}/a")) == 1
-    assert crawl.judge(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, Reason.SAME_URL, "")
+    assert crawl.judge(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Reason.SAME_URL.of(1)
 
 
 def test_copy_that_became_a_document_stays_one(crawl):
     crawl.judge(f"{SITE}/a", article(1))
-    assert crawl.judge(f"{SITE}/b", article(1), page_id=2) == Copy(1, Reason.SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/b", article(1), page_id=2) == Reason.SAME_TEXT.of(1)
     assert crawl.judge(f"{SITE}/b", article(2), page_id=2) == 2
     for _ in range(2):
         assert crawl.judge(f"{SITE}/b", reprinted(2), page_id=2) == 2  # nearly the same as itself
@@ -176,7 +176,7 @@ def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl,
     looked_up = [crawl.look_up(*page, page_id=6 + n) for n, page in enumerate(pages)]
     with statements(sqlite) as executed:
         outcomes = [crawl.judge(*page, copies=copies) for page, copies in zip(pages, looked_up, strict=True)]
-    assert outcomes == [6, Copy(2, Reason.SAME_TEXT, ""), Copy(3, Reason.NEARLY_SAME_TEXT, "")]
+    assert outcomes == [6, Reason.SAME_TEXT.of(2), Reason.NEARLY_SAME_TEXT.of(3)]
     assert executed == []
 
 
@@ -192,7 +192,7 @@ def test_time_of_the_look_up_does_not_change_the_result(crawl, seed):
         pages.append((url, rng.choice([article(text), article(text, f"{SITE}/{text}"), reprinted(text)])))
     crawl.resume()  # with the small memory
     at_once = [crawl.judge(*page) for page in pages]
-    assert {type(outcome) for outcome in at_once} == {int, Copy}
+    assert {type(outcome) for outcome in at_once} == {int, str}
     crawl.begin_anew()
     looked_up = {}
     outcomes = []

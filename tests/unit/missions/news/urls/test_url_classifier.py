@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crawlers.items import OTHER
-from crawlers.missions.news.article.article_evidence import ALTERNATE_URL, StoredLabel
+from crawlers.missions.news.article.article_evidence import StoredLabel
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls import url_classifier as module
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule
@@ -191,20 +191,6 @@ def test_fingerprint_changes_with_everything_that_affects_queue_slots():
     books.append(classifier(else_factor=0.02))
     assert len({book.fingerprint(SITE) for book in books}) == len(books)
     assert classifier([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
-
-
-def test_rule_that_matches_only_copies_is_dropped_and_that_of_the_articles_kept():
-    book = classifier(used="learnt")
-    for n in range(100):  # the learner has been misled
-        label(book, f"{SITE}/tag/{n}", -3.5)
-        label(book, f"{SITE}/news/{n}-a-story", 3.0)
-        label(book, f"{SITE}/news/{n}-a-story?print=1", 3.0)
-    article, copy = f"{SITE}/news/777-a-story", f"{SITE}/news/777-a-story?print=1"
-    assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, FIT)
-    for n in range(50, 500):
-        label(book, f"{SITE}/news/{n}-a-story?print=1", ALTERNATE_URL)
-        label(book, f"{SITE}/news/{n}-a-story", 3.0)
-    assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, OTHER)
 
 
 def test_what_a_person_said_stands_above_what_is_learnt():

@@ -13,7 +13,6 @@ from crawlers.missions.news.urls.url_tokens import (
     OTHER,
     Shape,
     kind_of,
-    look_alike,
     tokens_of,
 )
 
@@ -61,21 +60,3 @@ def test_url_is_split_into_tokens():
 @pytest.mark.parametrize("target", ["//", "/a//b", "/a//", "/.htaccess"])
 def test_url_with_an_empty_segment_has_no_tokens(target):
     assert tokens_of(target) is None
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "alike"),
-    [
-        ("/news/17-who-won", "/news/5-another-story", True),
-        ("/article123456", "/article1234567", True),
-        ("/article123456", "/print123456", False),
-        ("/news/who-won", "/news/who-won/print", False),
-        ("/news/who-won.html", "/news/who-won.amp", False),
-        ("/story?id=1", "/story?id=2", True),
-        ("/story?id=1", "/story?id=1&print=1", False),
-        ("/", "/", True),
-        ("//a", "/news", False),
-    ],
-)
-def test_urls_that_differ_only_in_numbers_and_titles_look_alike(one, other, alike):
-    assert look_alike(one, other) == look_alike(other, one) == alike
