@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from htmldate import find_date
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from trafilatura import bare_extraction, load_html
-from trafilatura.metadata import extract_author
 
 from crawlers.errors import BadUrl
 from crawlers.missions.news.article.bylines import authors, page_lines, shown_authors
@@ -285,12 +284,8 @@ class _Page:
 
     def _authors(self) -> tuple[str, ...]:
         organisations = [*self._site_names, *self._json.organisations]
-        return authors([parts.authors for parts in self._sources], organisations, self._url, self._shown_authors())
-
-    def _shown_authors(self) -> Iterator[list[str]]:
-        """Yield the bylines on the page; trafilatura's, which takes longest, last."""
-        yield from shown_authors(self._lines)
-        yield (extract_author(self._tree) or "").split("; ")
+        declared, shown = [parts.authors for parts in self._sources], shown_authors(self._lines)
+        return authors(declared, organisations, self._url, shown)
 
     @cached_property
     def _lines(self) -> PageLines:

@@ -11,15 +11,13 @@ from crawlers.sites.date_notations import Precision, WrittenTime, read_date, sec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawlers.missions.news.article.bylines import PageLine, PageLines
+    from crawlers.missions.news.article.bylines import PageLines
 
 MAX_READ = 100  # lines that may be dates
 
 _MAX_CHARS = 80  # of a line with a date, and little else
 _NEAR = 60  # elements between the headline and its date
-_FURTHER = 20  # elements away that a date counts as if it is that of a change, or no markup says that it is a date
 _DIGITS = re.compile(r"\d{4}|年|\d\s?[./]\s?\d{1,2}\s?[./]\s?\d\d")
-_NAMED = re.compile(r"date|time|publish|posted|created|byline|meta|stamp", re.I)
 _CHANGED = re.compile(
     r"updat|modif|aktuali|geänd|stand:|mis à jour|actuali|aggiorn|обновл|оновл|güncel|zmien|更新|수정", re.I
 )
@@ -41,15 +39,10 @@ def shown_date(page: PageLines, languages: Sequence[str], *, with_changes: bool 
                 tried += 1
                 found = read_date(written, languages)
                 if found is not None and found.precision >= Precision.DAY:
-                    dates.append((page.distance(line) + _FURTHER * _doubts(line), written))
+                    dates.append((page.distance(line), written))
                     break
     distance, written = min(dates, key=lambda one: one[0], default=(0, ""))
     return written if distance <= _NEAR else ""
-
-
-def _doubts(line: PageLine) -> int:
-    is_named = line.node.tag == "time" or _NAMED.search(line.names) is not None
-    return (not is_named) + (_CHANGED.search(line.text) is not None)
 
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no web page is older
