@@ -11,7 +11,7 @@ from crawlers.crawl.run import Run
 from crawlers.crawl.spec import crawl_of
 from crawlers.frontier.values import NO_REWARD, Decision, LinkFacts, Reward
 from crawlers.items import Page, State
-from crawlers.pages.response import PageLinkPlaces, with_places
+from crawlers.missions.extlinks.link_places import PageLinkPlaces, with_places
 from crawlers.ranking import page_orders
 from crawlers.store.writing.pulls import counted
 from crawlers.store.writing.uncommitted import Uncommitted
