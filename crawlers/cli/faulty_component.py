@@ -21,9 +21,8 @@ def faulty_component(error: BaseException, settings: BaseSettings) -> ConfigErro
     """Return what to say about the component of *settings* that was loaded as *error* was raised; None if none was."""
     setting_of = {path: name for name, value in settings.items() for path in _paths(value)}
     for frame, _ in reversed([*walk_tb(error.__traceback__)]):
-        of_frame = frame.f_locals
         is_scrapys = frame.f_globals["__name__"].startswith("scrapy.")  # whose variables have paths and classes
-        for path in _paths([type(of_frame.get("self")), *(of_frame.values() if is_scrapys else ())]):
+        for path in _paths([type(frame.f_locals.get("self")), *(frame.f_locals.values() if is_scrapys else ())]):
             if path in setting_of:
                 what = f"{type(error).__name__} {error}".strip()
                 return ConfigError(f"{setting_of[path]} names {path}, which fails: {what}; correct it")

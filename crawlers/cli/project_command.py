@@ -336,9 +336,7 @@ def _check(name: str, kind: Kind, settings: BaseSettings) -> None:
     if problem := kind.problem(value):
         raise ConfigError(f"{name}={quoted(str(value))}{problem}")
     classes = settings.getdict(name).values() if name == "DOWNLOAD_HANDLERS" else [value] if name in CLASSES else ()
-    for path in classes:
-        if _our_paths(path):
-            continue  # see `_moved`
+    for path in [one for one in classes if not _our_paths(one)]:  # those: see `_moved`
         try:
             load_object(path)
         except (ImportError, NameError, TypeError, ValueError):
@@ -376,9 +374,15 @@ class ProjectCommand(ScrapyCommand):
         try:
             _check_file("LOG_FILE", self.settings.get("LOG_FILE"), LOG)
             if self.settings["SPIDER_LOADER_CLASS"] != defaults.SPIDER_LOADER_CLASS:
-                _check_loader(self.settings)
+                get_spider_loader(self.settings)  # Scrapy uses it before the command runs
         except ConfigError as error:
             _refuse(error)
+        except Exception as error:
+            from crawlers.cli.faulty_component import faulty_component
+
+            if (found := faulty_component(error, self.settings)) is not None:
+                _refuse(found)
+            raise
 
     def check_settings(self) -> None:
         """Raise `ConfigError` for what is wrong with the settings of the command line and of the file."""
@@ -403,18 +407,6 @@ def _check_file(name: str, path: str | None, kind: FileKind) -> None:
         check_file(Path(path), name, kind)
         if not Path(path).parent.is_dir():
             raise ConfigError(f"{name}={path} can't be written (it has no folder); create it, or name another file")
-
-
-def _check_loader(settings: BaseSettings) -> None:
-    """Raise `ConfigError` for a SPIDER_LOADER_CLASS that fails: Scrapy uses it before the command runs."""
-    from crawlers.cli.faulty_component import faulty_component
-
-    try:
-        get_spider_loader(settings)
-    except Exception as error:
-        if (found := faulty_component(error, settings)) is None:
-            raise
-        raise found from error
 
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:

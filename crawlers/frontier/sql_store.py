@@ -46,11 +46,8 @@ _KNOWN = f"""
 # As JSON: with a row per URL, a thread that reads would need the interpreter for each, and waits for it every time.
 _LIST = {"sqlite": "json_group_array({0})", "postgresql": "CAST(json_agg({0}) AS text)"}
 # The sign keeps SQLite from looking for each URL by its key.
-_FROM = {
-    "key": "site_id = :site AND key >= :first ORDER BY key LIMIT :limit",
-    "id": "+site_id = :site AND id >= :first ORDER BY id LIMIT :limit",
-}
-_SPAN = "SELECT max(id) - min(id) FROM page WHERE site_id = :site"
+_FROM = "site_id = :site AND {0} >= :first ORDER BY {0} LIMIT :limit"
+_FROM_OF = {"key": _FROM.format("key"), "id": f"+{_FROM.format('id')}"}
 _NUMBERS_KNOWN = "SELECT site_id, count(*) FROM page WHERE site_id{among} GROUP BY site_id"
 _WAITING = f"""
     SELECT priority, id, key, url, level, hops, attempts, request FROM page
@@ -126,7 +123,7 @@ class SqlFrontierStore:
         lists = ", ".join(_LIST[dialect].format(name) for name in ("key", "packed", "state", "url"))
         known = f"SELECT max(is_root), {lists}, max(site_id) FROM ({_KNOWN}{{0}}) AS k"  # noqa: S608
         self._known_among = known.format(f"site_id = :site AND key{self._among}")
-        self._known_from = {column: known.format(condition) for column, condition in _FROM.items()}
+        self._known_from = {column: known.format(condition) for column, condition in _FROM_OF.items()}
         self._known_of = known.format(f"site_id{self._among} ORDER BY site_id, key") + " GROUP BY site_id"
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
         self._most_changed = MIN_CHANGED
@@ -146,7 +143,7 @@ class SqlFrontierStore:
 
     def span(self, site_id: int) -> int:
         """Return the difference of the greatest and the least number of the URLs of a site that has some."""
-        return int(self._read(_SPAN, site=site_id)[0][0])
+        return int(self._read("SELECT max(id) - min(id) FROM page WHERE site_id = :site", site=site_id)[0][0])
 
     def _lists(self, statement: str, **values: Any) -> UrlRows:
         ((*lists, _),) = self._read(statement, **values)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.frontier import stored_starts
-from crawlers.frontier.sql_store import _BEST_OF, _FROM, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
+from crawlers.frontier.sql_store import _BEST_OF, _FROM_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.stored_starts import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import NONE, QueueEntry, Retry
@@ -186,8 +186,8 @@ def plan(sqlite, statement):
     ("statement", "index"),
     [
         (_WAITING, "page_waiting"),
-        (f"{_KNOWN}{_FROM['key']}", "page_key"),
-        (f"{_KNOWN}{_FROM['id']}", "INTEGER PRIMARY KEY"),
+        (f"{_KNOWN}{_FROM_OF['key']}", "page_key"),
+        (f"{_KNOWN}{_FROM_OF['id']}", "INTEGER PRIMARY KEY"),
         (f"{_KNOWN}site_id = :site AND key{AMONG['sqlite']}", "page_key"),
         (_NUMBERS_KNOWN.format(among=AMONG["sqlite"]), "page_key"),
         (f"{_KNOWN}site_id{AMONG['sqlite']} ORDER BY site_id, key", "page_key"),
