@@ -135,7 +135,7 @@ def test_crawl_keeps_its_sites_when_another_of_its_name_is_started(browser, star
 def test_form_is_filled_in_like_a_crawl(browser, sqlite, crawl_id, tmp_path, arguments, text, source):
     (tmp_path / "own.txt").write_text("http://own.test")
     (tmp_path.parent / "outside.txt").write_text("secret")
-    command = {"arguments": arguments, "settings": {"PAGE_BUDGET": "9", "FIT_FACTOR": "2"}, "left_out": []}
+    command = {"arguments": arguments, "settings": {"PAGE_BUDGET": "9", "RETRY_REST_TIMES": "2"}, "left_out": []}
     change_crawl(sqlite, mission="harvest", manifest={"command": command})
     page = browser.get("/start?like=1").text
     chosen = (f'name="source" value="{source}" checked', 'name="spider" value="harvest" checked')
