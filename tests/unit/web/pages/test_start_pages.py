@@ -118,7 +118,7 @@ def test_crawl_keeps_its_sites_when_another_of_its_name_is_started(browser, star
     for text in ("a.test", "b.test"):
         browser.post("/start", **{**SITES, "name": "spring", "text": text})
     manifest = {"command": {"arguments": {"hosts": stored_as("spring", b"a.test")}, "settings": {}, "left_out": []}}
-    change_crawl(sqlite, manifest=manifest)
+    change_crawl(sqlite, mission="harvest", manifest=manifest)
     assert "a.test</textarea>" in browser.get("/start?like=1").text
 
 
