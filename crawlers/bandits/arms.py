@@ -159,6 +159,19 @@ class Arm:
 A = TypeVar("A", bound=Arm)
 
 
+class _Arms(dict["Hashable", A]):
+    """Arms by name; one that is asked for is made by *make*, of its name and its number, if there is none."""
+
+    def __init__(self, make: Callable[[Hashable, int], A]) -> None:
+        self._make = make
+        self.by_number: list[A] = []
+
+    def __missing__(self, name: Hashable) -> A:
+        arm = self[name] = self._make(name, len(self))
+        self.by_number.append(arm)
+        return arm
+
+
 class ArmRule(ABC, Generic[A]):
     """A rule that chooses the arm to pull next; *make* creates an arm from its name and number.
 
@@ -172,16 +185,8 @@ class ArmRule(ABC, Generic[A]):
     has_index = False
 
     def __init__(self, make: Callable[[Hashable, int], A]) -> None:
-        self._make = make
-        self._known: dict[Hashable, A] = {}
-        self._arms: list[A] = []  # by number
-
-    def _arm(self, name: Hashable) -> A:
-        arm = self._known.get(name)
-        if arm is None:
-            arm = self._known[name] = self._make(name, len(self._arms))
-            self._arms.append(arm)
-        return arm
+        self._known = _Arms(make)
+        self._arms = self._known.by_number
 
     @abstractmethod
     def select(self, now: float) -> Hashable | None:
@@ -193,19 +198,20 @@ class ArmRule(ABC, Generic[A]):
 
     def wake(self, arm: Hashable) -> None:
         """Make *arm* available; the first call registers it."""
-        self._set(arm, is_awake=True)
+        found = self._known[arm]
+        found.is_awake, found.is_resting = True, False
+        self._changed(found)
 
     def sleep(self, arm: Hashable) -> None:
         """Make *arm* unavailable; the first call registers it."""
-        self._set(arm, is_awake=False)
+        found = self._known[arm]
+        found.is_awake = found.is_resting = False
+        self._changed(found)
 
     def pause(self, arm: Hashable) -> None:
         """Make *arm* unavailable for a short time: it still counts in `is_close_to_best`."""
-        self._set(arm, is_awake=False, is_resting=True)
-
-    def _set(self, arm: Hashable, *, is_awake: bool, is_resting: bool = False) -> None:
-        found = self._arm(arm)
-        found.is_awake, found.is_resting = is_awake, is_resting
+        found = self._known[arm]
+        found.is_awake, found.is_resting = False, True
         self._changed(found)
 
     def is_close_to_best(self, arm: Hashable, share: float) -> bool:
@@ -213,7 +219,7 @@ class ArmRule(ABC, Generic[A]):
 
         Sites that sleep do not count, but those that rest do.
         """
-        values = self._compare(self._arm(arm))
+        values = self._compare(self._known[arm])
         return values is None or is_near_best(*values, share)
 
     def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
@@ -225,7 +231,7 @@ class ArmRule(ABC, Generic[A]):
 
     def record_pull(self, arm: Hashable) -> None:
         """Record a pull of *arm*, which counts with reward 0 until its reward is known."""
-        found = self._arm(arm)
+        found = self._known[arm]
         found.pulls += 1
         found.pending += 1
         self._record_pull(found)
@@ -233,7 +239,7 @@ class ArmRule(ABC, Generic[A]):
 
     def record_reward(self, arm: Hashable, reward: float) -> None:
         """Record the *reward* >= 0 of a pull of *arm*, which is started first if that was not recorded."""
-        found = self._arm(arm)
+        found = self._known[arm]
         if not found.pending:
             self.record_pull(arm)
         found.earn(reward)
@@ -242,7 +248,7 @@ class ArmRule(ABC, Generic[A]):
 
     def cancel_pull(self, arm: Hashable) -> None:
         """Undo a pull of *arm* that is in flight; ignored if none is."""
-        found = self._arm(arm)
+        found = self._known[arm]
         if found.pending:
             found.pulls -= 1
             found.pending -= 1

@@ -226,7 +226,7 @@ class Best(IndexRule[SiteOfBest]):
 
     def set_arm_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
         """Record that the best page of *arm* has the score *value* + *base* now."""
-        found = self._arm(arm)
+        found = self._known[arm]
         self._base = base
         found.value = value
         self._changed(found)

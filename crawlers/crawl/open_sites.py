@@ -1,4 +1,4 @@
-"""The open sites of a run, those that pages lead to, those on trial, and their URLs to which no page has led.
+"""The open sites of a run: how they are opened and closed, which are on trial, and their URLs to which no page has led.
 
 These are start URLs, roots, and those that robots.txt names. The home page of a site may redirect to https, to www, or
 to another host of its domain: the site keeps its name, its limits and its files, and its pages are those of all these
@@ -13,24 +13,32 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlers.frontier.values import Candidate
 from crawlers.items import REDIRECT, ExternalLink, State
 from crawlers.reasons import Reason
-from crawlers.store.schema.tables import SiteHome
+from crawlers.store.schema.tables import SiteHome, SiteRelease, SourceRelease
+from crawlers.store.sites.site_opening import networks_of_seeds
 from crawlers.store.writing.change_set import ChangeSet
+from crawlers.urls.addresses import host_of
 from crawlers.urls.domains import is_same_domain
 from crawlers.urls.resolution import resolve, site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_files import RobotsPolicy, SiteSitemaps
+    from crawlers.crawl.site_traps import SiteTraps
+    from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import Lease, SiteStart
     from crawlers.items import Page, SiteLimits, Target
     from crawlers.store.sites.site_opening import SiteRow
+    from crawlers.urls.addresses import AddressGuard
     from crawlers.urls.scope import UrlFilter
 
 logger = logging.getLogger(__name__)
@@ -43,10 +51,10 @@ class OpenSites:
         self._session = session
         self._addresses = session.addresses
         self._is_full = False
-        self._listed = {limits.site for limits in listed}
+        self.listed = {limits.site for limits in listed}
         for limits in listed:
             self._addresses.set(limits.site, (limits.site, *limits.aliases), limits.site)
-        self._rows: dict[int, SiteRow] = {}
+        self.rows: dict[int, SiteRow] = {}  # with their limits
         self.ids: dict[str, int] = {}
         self._sources: dict[int, set[int]] = {}  # the open sites of sources with several, by the leading site
         self._elsewhere: set[str] = set()  # sites of the crawl that are not open here, as far as they were needed
@@ -54,7 +62,7 @@ class OpenSites:
 
     def open(self, row: SiteRow, now: float, start: SiteStart | None = None) -> None:
         """Open a site, in the frontier as well, which reads its *start* from the store if that is not given."""
-        self._rows[row.id] = row
+        self.rows[row.id] = row
         self.ids[row.site] = row.id
         if row.source_id is not None:
             self._sources.setdefault(row.source_id, {row.source_id}).add(row.id)
@@ -64,7 +72,7 @@ class OpenSites:
 
     def close(self, site_id: int) -> None:
         """Forget a site that the frontier has closed; it may be opened again."""
-        row = self._rows.pop(site_id)
+        row = self.rows.pop(site_id)
         del self.ids[row.site]
         self._sources.pop(row.source_id or row.id, None)  # which is closed as a whole
         self._elsewhere.add(row.site)
@@ -81,46 +89,29 @@ class OpenSites:
 
     def source(self, site_id: int) -> int:
         """Return the number of the site that leads the source of an open site."""
-        return self._rows[site_id].source_id or site_id
-
-    def is_open(self, site_id: int) -> bool:
-        """Return whether the site with that id is open."""
-        return site_id in self._rows
+        return self.rows[site_id].source_id or site_id
 
     def sites_of(self, source: int) -> list[int]:
         """Return the open sites of a source, in order."""
-        return sorted(number for number in self._sources.get(source, {source}) if number in self._rows)
-
-    @property
-    def rows(self) -> list[SiteRow]:
-        """All open sites."""
-        return list(self._rows.values())
-
-    def row(self, site_id: int) -> SiteRow:
-        """Return the site with that id, with its limits."""
-        return self._rows[site_id]
+        return sorted(number for number in self._sources.get(source, {source}) if number in self.rows)
 
     def open_site_id(self, address: str) -> int | None:
         """Return the id of the site to which *address* belongs; None if it is not open."""
         return self.ids.get(self._addresses.site(address) if self._addresses else address)
 
-    def is_in_host_list(self, site: str) -> bool:
-        """Return whether the host list names *site*."""
-        return site in self._listed
-
     def is_site_of_crawl(self, address: str) -> bool:
         """Return whether *address* is that of a site of the crawl, even of one that is not open."""
         site = self._addresses.site(address)
-        return site in self._listed or self._is_known(site) or address in self._session.row.excluded
+        return site in self.listed or self._is_known(site) or address in self._session.row.excluded
 
     def _is_known(self, site: str) -> bool:
         return site in self.ids or site in self._elsewhere
 
     def home_moved(self, site_id: int, address: str) -> SiteHome:
         """Let the pages of a site be requested from *address*, to which its home page redirects; return the row."""
-        row = self._rows[site_id]
+        row = self.rows[site_id]
         homes = (*(home for home in row.home_addresses if home != address), address)
-        row = self._rows[site_id] = replace(row, home_addresses=homes)
+        row = self.rows[site_id] = replace(row, home_addresses=homes)
         self._addresses.set(row.site, row.addresses, row.address)
         return SiteHome(site_id, " ".join(homes))
 
@@ -130,6 +121,8 @@ class OpenSites:
         Links to other sites become external ones: to those that the host list omits, those beyond the most sites, and
         without *adds_sites*, all new ones: of an unchanged page, no links are stored that could begin a site.
         """
+        if page.moved_to is None and not page.cross_site_links:
+            return page
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
             names[page.moved_to.site] = None
@@ -199,17 +192,15 @@ class StartUrls:
         self._session = session
         self._sites = sites
         self._url_filter = url_filter
-        self._roots = session.spec.roots
-        self._hint = session.spec.start_hint
         self._moving: dict[int, str] = {}  # new addresses of sites that are not logged yet, by site id
 
     def add_for(self, rows: Sequence[SiteRow], now: float) -> None:
         """Add the start URLs and roots of sites that were opened."""
-        listed = (row for row in rows if self._sites.is_in_host_list(row.site))
+        listed = (row for row in rows if row.site in self._sites.listed)
         self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now, ChangeSet())
         held = {row.site for row in rows}
         is_shared = self._session.claims.is_divided  # then the other roots are added with their sites
-        urls = [url for url in self._roots if not is_shared or site_of(url) in held]
+        urls = [url for url in self._session.spec.roots if not is_shared or site_of(url) in held]
         changes = ChangeSet()
         self._add([(self._sites.id_of(site_of(url), now, changes), url) for url in urls], now, changes)
 
@@ -227,14 +218,14 @@ class StartUrls:
                 away.append(resolve(url, "", self._session.options))
         if away:
             self._sites.add_sites(dict.fromkeys(target.site for target in away), now, changes)
-            changes.add(*self._session.claims.roots(away, self._hint, now))
+            changes.add(*self._session.claims.roots(away, self._session.spec.start_hint, now))
         self._add(here, now, changes)
 
     def _add(self, urls: Iterable[tuple[int, str]], now: float, changes: ChangeSet) -> None:
         found = [(site_id, resolve(url, "", self._session.options)) for site_id, url in urls]
         for _, target in found:
             self._url_filter.select(target)
-        self._session.frontier.add([Candidate(*one, hint=self._hint) for one in found], now, changes)
+        self._session.frontier.add([Candidate(*one, hint=self._session.spec.start_hint) for one in found], now, changes)
 
     # Redirects --------------------------------------------------------------------------------------
 
@@ -254,7 +245,7 @@ class StartUrls:
         return page, row
 
     def _followed(self, lease: Lease, page: Page) -> tuple[Page, SiteHome | None]:
-        site = self._sites.row(lease.site_id).site
+        site = self._sites.rows[lease.site_id].site
         url = _redirect(page, site)
         if url is None:
             self._log(lease.site_id, page)
@@ -281,7 +272,7 @@ class StartUrls:
             logger.info(
                 "The home page of %s redirects to %s: the site is crawled there, with the limits and the file name of "
                 "its line in the list of sites",
-                self._sites.row(site_id).site,
+                self._sites.rows[site_id].site,
                 address,
             )
 
@@ -324,6 +315,8 @@ class Trials:
 
     def admit_waiting(self, robots: int) -> list[int]:
         """Return the sites that need not wait any longer, the first first."""
+        if not self._waiting:
+            return []
         return [self._waiting.popleft() for _ in range(min(self._room(robots), len(self._waiting)))]
 
     def record_request(self, site_id: int, page_id: int) -> None:
@@ -349,3 +342,113 @@ class Trials:
             self._sites[site_id] -= 1
             if not self._sites[site_id]:
                 del self._sites[site_id]
+
+
+# Sources are read together until they have so many sites, because each statement takes as long as some 50 URLs; or so
+# many URLs, which take a second, so that the first ones are soon crawled. Opening a small site takes 0.2 ms.
+SITES_AT_ONCE, URLS_AT_ONCE = 100, 100_000
+# While the crawl goes on, they have fewer URLs: taking up what news taught costs the reactor 9 to 22 us for each.
+CLAIMED_URLS_AT_ONCE = 10_000
+
+
+def batches_of_sources(
+    frontier: Frontier, sources: Iterable[list[SiteRow]], most_urls: int
+) -> Iterator[list[list[SiteRow]]]:
+    """Divide *sources*, given by their sites, into those that are read together; may be called in any thread.
+
+    Several sources together have at most *most_urls* known URLs.
+    """
+    waiting = iter(sources)
+    while some := list(islice(waiting, SITES_AT_ONCE)):
+        urls = frontier.store.numbers_known([row.id for its in some for row in its])
+        batch: list[list[SiteRow]] = []
+        sites = known = 0
+        for its in some:
+            sites, known = sites + len(its), known + sum(urls.get(row.id, 0) for row in its)
+            if batch and (sites > SITES_AT_ONCE or known > most_urls):
+                yield batch
+                batch, sites, known = [], len(its), sum(urls.get(row.id, 0) for row in its)
+            batch.append(its)
+        yield batch
+
+
+@dataclass(eq=False)
+class HeldSites:
+    """Opens and closes sites, always all sites of a source together."""
+
+    session: CrawlSession
+    mission: Run
+    sites: OpenSites
+    robots: RobotsPolicy
+    traps: SiteTraps
+    starts: StartUrls
+    trials: Trials
+    sitemaps: SiteSitemaps
+    addresses: AddressGuard
+
+    def __post_init__(self) -> None:
+        self.ahead_s = 0.0  # of our clock to that of the server, by which the times of requests are stored
+
+    def begin(self, rows: Sequence[SiteRow], now: float) -> None:
+        """Report the pulls until now, and open the sites with which this worker begins. Raises `StoreError`."""
+        self.session.recall_pulls()
+        for some in batches_of_sources(self.session.frontier, [[row] for row in rows], URLS_AT_ONCE):
+            self._load([row for its in some for row in its])(now)
+        self.starts.add_for(rows, now)
+
+    def load(self, sources: Sequence[list[SiteRow]]) -> tuple[list[list[SiteRow]], Callable[[], None]]:
+        """Read the first of *sources*; return them, and the function that opens their sites.
+
+        May be called in any thread.
+        """
+        some = next(batches_of_sources(self.session.frontier, sources, CLAIMED_URLS_AT_ONCE))
+        rows = [row for its in some for row in its]
+        open_all = self._load(rows)
+
+        def take_up() -> None:
+            now = self.session.clock()
+            open_all(now)
+            self.starts.add_for(rows, now)
+            self.session.control.resume()
+
+        return some, take_up
+
+    def _load(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        """Read what is stored of sites; return the function of the time that opens them."""
+        stored = [row.id for row in rows if not row.is_new]
+        starts = dict(zip(stored, self.session.frontier.load_sites(stored), strict=True)) if stored else {}
+        open_mission, open_sitemaps = self.mission.load_sites(rows), self.sitemaps.load(rows)
+        networks = self._networks(rows)
+
+        def open_all(now: float) -> None:
+            for row in rows:
+                self.sites.open(row, now, starts.get(row.id))
+                self.robots.recall(row, now)
+            for row in rows:
+                self.session.adopt_links(row, now)
+            self.addresses.recall(networks)
+            open_mission(now)
+            open_sitemaps()
+
+        return open_all
+
+    def _networks(self, rows: Sequence[SiteRow]) -> dict[str, frozenset[str]]:
+        hosts = self.addresses.seeds.intersection(host_of(address) for row in rows for address in row.addresses)
+        with self.session.database.read() as connection:
+            return networks_of_seeds(connection, self.session.row.id, hosts)
+
+    def close(self, source: int, its: Sequence[int]) -> None:
+        """Close the sites of a source, of which nothing is in flight, and let others claim it. Raises `StoreError`."""
+        changes = ChangeSet(SourceRelease(source))
+        for site_id in its:
+            changes.extend(self.session.frontier.close_site(site_id))
+            for part in (self.trials, self.starts, self.sitemaps, self.robots, self.traps):
+                part.forget_site(site_id)
+            self.sites.close(site_id)
+        self.mission.close_sites(its)
+        given = changes[SiteRelease]
+        given[:] = [self._by_server(row) for row in given]
+        self.session.writer.submit(changes)
+
+    def _by_server(self, row: SiteRelease) -> SiteRelease:
+        return row if row.asked_at is None else row._replace(asked_at=row.asked_at - self.ahead_s)

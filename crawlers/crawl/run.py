@@ -25,6 +25,8 @@ class Run:
     reads nothing: plain Scrapy spiders do so themselves.
     """
 
+    is_ready = True  # pages may be requested
+
     def __init__(self, reader: ResponseReader | None, in_thread: InThread) -> None:
         self._reader = reader
         self._in_thread = in_thread
@@ -33,11 +35,6 @@ class Run:
 
     async def begin(self, fetch: Fetch) -> None:
         """Prepare, if it isn't ready yet; *fetch* downloads what a person named."""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether pages may be requested."""
-        return True
 
     async def step(self, others: int, now: float) -> None:
         """Work between pages, and share what the crawl has only once with *others* workers; about every second."""

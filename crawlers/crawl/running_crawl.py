@@ -9,16 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlers.crawl.control import PASSING, naming
-from crawlers.crawl.held_sites import HeldSites
-from crawlers.crawl.leasing import Leasing
-from crawlers.crawl.open_sites import OpenSites, StartUrls, Trials
-from crawlers.crawl.page_recording import PageRecording
-from crawlers.crawl.session import CrawlSession, log_paths
+from crawlers.crawl.leasing import Leasing, PageRecording
+from crawlers.crawl.open_sites import HeldSites, OpenSites, StartUrls, Trials
+from crawlers.crawl.session import CrawlSession
 from crawlers.crawl.site_files import RobotsPolicy, SiteSitemaps
 from crawlers.crawl.site_traps import SiteTraps
 from crawlers.crawl.stats import CrawlStats, CsvLogs
 from crawlers.errors import CrawlersError, FrontierError, StoreError
-from crawlers.inputs.setting_readers import RenderedSites, normalization, url_selection
+from crawlers.inputs.setting_readers import RenderedSites, log_paths, normalization, url_selection
 from crawlers.pages.retries import RetryPolicy, robots_rests
 from crawlers.pages.robots_groups import is_unreachable
 from crawlers.plurals import counted
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Target
     from crawlers.store.schema.rows import Row
-    from crawlers.store.worker_rows import Round
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +75,7 @@ class HostAnswers:
                 self.session.frontier.schedule.pause(site_id)
                 return
             changes = ChangeSet()
-            if address == self.sites.row(site_id).site:  # that of a further address is not stored
+            if address == self.sites.rows[site_id].site:  # that of a further address is not stored
                 changes.add(SiteRobots(site_id, status, text, now))
             self.robots.record(site_id, status, text)
             named = sitemaps_of_robots(text, address) if status == 200 and text else []
@@ -115,7 +112,7 @@ class HostAnswers:
 
     def robots_waits(self, site_id: int, status: int, text: str | None, wait_s: float) -> None:
         """Store why the robots.txt of a site could not be read, and that it is requested again in *wait_s* seconds."""
-        if self.robots.address(site_id) != self.sites.row(site_id).site:
+        if self.robots.address(site_id) != self.sites.rows[site_id].site:
             return
         now = self.session.clock()
         self._store(SiteRobots(site_id, status, text, now), SiteRest(site_id, now + wait_s))
@@ -150,7 +147,6 @@ class Crawl:
         self.control = control
         self.is_closed = False
         self.has_ended = False  # this process recorded the end of the crawl, or of this run
-        self._is_foreign = spec.is_foreign
         self._is_in_round = False
         most = settings.getint("CONCURRENT_REQUESTS")
         self.trials = Trials(most)
@@ -219,14 +215,6 @@ class Crawl:
 
     # The other workers --------------------------------------------------------------------------------
 
-    @property
-    def _last(self) -> Round:
-        return self.session.claims.last
-
-    def renders(self, site_id: int) -> bool:
-        """Return whether a browser renders the pages of a site."""
-        return self.sites.row(site_id).site in self.rendered
-
     def _share(self) -> None:
         """Share the crawl with others from the next round on: what this worker holds, it holds until it gives it up."""
         from crawlers.workers.shared import Shared
@@ -248,7 +236,7 @@ class Crawl:
     @property
     def watches_sources(self) -> bool:
         """Whether this worker raises alarms: one of them does, until the crawl is over."""
-        return self._last.is_first and not self._last.is_over
+        return self.session.claims.last.is_first and not self.session.claims.last.is_over
 
     @property
     def run_s(self) -> float:
@@ -270,7 +258,7 @@ class Crawl:
                 return
             await self._exchange()
             with naming(self.mission, "step"):
-                await self.mission.step(self._last.others, self.clock())
+                await self.mission.step(self.session.claims.last.others, self.clock())
             self.control.resume()
         except Exception as error:
             if not self.session.writer.is_closed:  # else the crawl was closed, and the threads that read have ended
@@ -280,15 +268,15 @@ class Crawl:
         self._is_in_round = True
         try:
             await self.session.claims.round()
-            if self._last.others and not self.session.claims.is_shared:
+            if self.session.claims.last.others and not self.session.claims.is_shared:
                 self._share()
                 await self.session.claims.round()
         finally:
             self._is_in_round = False
-        if self._last.control == STOP and not self.session.worker.is_stopping:
+        if self.session.claims.last.control == STOP and not self.session.worker.is_stopping:
             self.session.worker.is_stopping = True
             logger.info("Crawl %s was asked to stop", self.session.name)
-            self.control.stop(self._last.reason or Reason.SHUTDOWN)
+            self.control.stop(self.session.claims.last.reason or Reason.SHUTDOWN)
         await (
             self.session.claims.open()
         )  # many sites take longer than a worker may be silent, so rounds go on meanwhile
@@ -297,11 +285,12 @@ class Crawl:
 
     def fail_for_lost_pages(self) -> bool:
         """Fail if URLs are leased although nothing is in flight, as their pages are lost; return whether any are."""
-        if self.control.failure is not None or not self.frontier.leases:
+        pages = len(self.frontier.leases)
+        if self.control.failure is not None or not pages:
             return False
         self.control.fail(
             FrontierError(
-                f"fetched {counted(self.frontier.leases, 'page')}, but no Page was recorded; a spider, middleware or "
+                f"fetched {counted(pages, 'page')}, but no Page was recorded; a spider, middleware or "
                 "pipeline must return each Page, or raise DropItem: correct it, then run the same command again"
             )
         )
@@ -310,7 +299,7 @@ class Crawl:
     @property
     def is_budget_exhausted(self) -> bool:
         """Whether the page budget ends the crawl although URLs wait."""
-        if (last := self._last).others:
+        if (last := self.session.claims.last).others:
             return self.control.failure is None and last.is_budget_exhausted and not last.is_over
         return self.control.failure is None and self.frontier.schedule.is_waiting and self.frontier.budget.is_exhausted
 
@@ -347,11 +336,11 @@ class Crawl:
         is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
         self.has_ended = True
         outcome = self.session.outcome(reason, is_finished=is_finished)
-        if self._is_foreign:  # missions have a summary, which begins with the same words
+        if self.session.spec.is_foreign:  # missions have a summary, which begins with the same words
             logger.info("Crawl %s %s", self.session.name, outcome)
 
     def _say_that_others_go_on(self) -> None:
-        others = max(1, self._last.others)
+        others = max(1, self.session.claims.last.others)
         still = f"{counted(others, 'other')} {'works' if others == 1 else 'work'} on it"
         logger.info("Worker %d leaves the crawl %s; %s", self.session.worker.id, self.session.name, still)
 

@@ -6,27 +6,23 @@ All mistakes that the user can make are found here, before the first request and
 from __future__ import annotations
 
 import logging
-import platform
-import sys
 from asyncio import wrap_future
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crawlers import __version__
 from crawlers.bandits.site_rules import REWARDS
-from crawlers.crawl.claims import Alone, Worker
-from crawlers.crawl.spec import check_order
+from crawlers.crawl.claims import Alone
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
-from crawlers.files.atomic import check_setting_file
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
 from crawlers.graphs.site_graph import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.setting_readers import (
+    check_order,
     chosen_order,
     chosen_patience,
     chosen_rule,
@@ -56,7 +52,7 @@ from crawlers.store.sites.site_opening import (
     known_sites,
     open_site_ids,
 )
-from crawlers.store.worker_rows import WorkerLock
+from crawlers.store.worker_rows import Worker, WorkerLock
 from crawlers.store.writing.page_rows import adopt_links, own_urls
 from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of, stored_link_prior
 from crawlers.store.writing.reserved_ids import ReservedIds
@@ -88,15 +84,6 @@ URLS_PER_WAITING_URL = 120  # known URLs in memory for each one that waits in me
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
 
 
-def log_paths(settings: SettingValues) -> dict[str, Path | None]:
-    """Return the paths of the two logs by setting; raises `ConfigError` if one can't be written."""
-    paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
-    for name, path in paths.items():
-        if path:
-            check_setting_file(name, path)
-    return {name: Path(path) if path else None for name, path in paths.items()}
-
-
 class CrawlSession:
     """Open from construction until `close_all`. Raises `ConfigError`.
 
@@ -120,14 +107,13 @@ class CrawlSession:
         self.options = normalization(settings)
         self.addresses = mission.addresses
         rule = chosen_rule(settings)
-        check_order(settings.get("ORDER"), mission, rule)
+        check_order(settings.get("ORDER"), mission.name, mission.gives, rule)
         make_order = partial(chosen_order, settings, mission.gives, revisits=mission.revisits)
         registry_entry(REWARDS, "REWARD", settings.get("REWARD"))  # a wrong one is refused also where it has no effect
         self._settings = settings
         self.spec = mission
         self.last_pulls: Mapping[int, int] | None = None  # that the rules know, by worker; None: they need none
         self.most_sites = MOST_SITES
-        self._leader_of = mission.leader_of
         self.name = settings.get("CRAWL") or mission.name
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
@@ -178,7 +164,9 @@ class CrawlSession:
             mission.leader_of,
             selection,
         )
-        manifest = self._manifest(mission, origin, learns_links=learns_links)
+        settings = {name: self._settings.get(name) for name in RECORDED if learns_links or name != "LINK_PRIOR"}
+        settings |= {**recorded(self.options), "PAGE_BUDGET": mission.page_budget, **mission.recorded}
+        manifest = origin.manifest(settings, mission.sites)
         of_processes = (not mission.is_foreign, origin.processes, origin.rejoins)
         return Command(self.name, mission.name, manifest, sites, *of_processes)
 
@@ -224,30 +212,6 @@ class CrawlSession:
     def _default_level(self) -> int | None:
         value = self._settings.get("MAX_LEVEL")
         return int(value) if value not in (None, "", "None") else None
-
-    def _manifest(self, mission: CrawlSpec, origin: CrawlOrigin, *, learns_links: bool) -> dict[str, Any]:
-        names = RECORDED if learns_links else [name for name in RECORDED if name != "LINK_PRIOR"]
-        settings = {name: self._settings.get(name) for name in names} | recorded(self.options)
-        settings["PAGE_BUDGET"] = mission.page_budget
-        settings |= mission.recorded
-        return {
-            "versions": {
-                "crawlers": __version__,
-                **origin.versions,
-                "python": sys.version.split()[0],
-                "platform": platform.platform(),
-            },
-            "settings": settings,
-            "further_settings": {name: value for name, value in origin.settings.items() if name not in settings},
-            "of_spider": [*origin.of_spider],
-            "seeds": [site_limits.site for site_limits in mission.sites],
-            "site_options": {one.site: {**one.options} for one in mission.sites if one.options},
-            "command": {
-                "arguments": {**origin.command.arguments},
-                "settings": {**origin.command.settings},
-                "left_out": [*origin.command.left_out],
-            },
-        }
 
     def warn_of_other_sites(self) -> None:
         """Warn if the host list names other sites than that of an earlier run of the crawl."""
@@ -337,7 +301,7 @@ class CrawlSession:
         """
         if name in self.row.excluded:
             raise FrontierError(f"{name} is a site of the crawl that the host list omits")
-        leader = self._leader_of(name)
+        leader = self.spec.leader_of(name)
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.next_id(), is_new=True)
         changes.extend(discovered_site(self.row.id, row, self.row.worker_id, leader))
         return replace(row, source_id=leaders.get(leader or ""))
@@ -351,7 +315,7 @@ class CrawlSession:
     def add_site_elsewhere(self, name: str) -> ChangeSet:
         """Return the rows of a discovered site that nobody holds; another worker may have discovered it as well."""
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.next_id())
-        return discovered_site(self.row.id, row, None, self._leader_of(name))
+        return discovered_site(self.row.id, row, None, self.spec.leader_of(name))
 
     def commit(self) -> None:
         """Commit everything that is pending. Raises `StoreError`."""

@@ -121,19 +121,15 @@ class RobotsPolicy:
 
     def forget_site(self, site_id: int) -> None:
         """Forget a site that is being closed."""
-        row = self._sites.row(site_id)
+        row = self._sites.rows[site_id]
         self._known.difference_update(row.addresses)
         for address in row.addresses:
             self._ask_again_at.pop(address, None)
         self._asked.pop(site_id, None)
 
-    def needed(self, lease: Lease) -> RobotsNeeded | None:
-        """Return the robots.txt that is needed before the leased URL is requested; None if none is."""
-        return self.needed_of(lease.site_id, self._address_of(lease))
-
-    def needed_of(self, site_id: int, address: str) -> RobotsNeeded | None:
+    def needed(self, site_id: int, address: str, now: float) -> RobotsNeeded | None:
         """Return the robots.txt of an *address* of a site, if it is needed before a request there."""
-        if self._session.clock() >= self._ask_again_at.get(address, math.inf):
+        if now >= self._ask_again_at.get(address, math.inf):
             del self._ask_again_at[address]
             self._known.discard(address)
         if not self.are_obeyed or address in self._known:
@@ -141,9 +137,9 @@ class RobotsPolicy:
         self._asked[site_id] = address
         return RobotsNeeded(site_id, address)
 
-    def _address_of(self, lease: Lease) -> str:
+    def address_of(self, lease: Lease) -> str:
         """Return the address of the site from which the leased URL is requested."""
-        site = self._sites.row(lease.site_id).site
+        site = self._sites.rows[lease.site_id].site
         if not self._addresses:
             return site
         address = site_of(lease.url)
@@ -158,7 +154,7 @@ class RobotsPolicy:
 
     def address(self, site_id: int) -> str:
         """Return the address of the site whose robots.txt was needed last."""
-        return self._asked.get(site_id, self._sites.row(site_id).site)
+        return self._asked.get(site_id, self._sites.rows[site_id].site)
 
     def record(self, site_id: int, status: int, text: str | None) -> None:
         """Apply the robots.txt that the site needed from now on; if it is inaccessible, for a limited time."""
@@ -173,22 +169,20 @@ class RobotsPolicy:
     def reason_against(self, address: str, url: str) -> str | None:
         """Return why robots.txt of *address* forbids *url*, or None."""
         rules = self._rules_of(address) if self.are_obeyed else None
-        return rules.reason_against(url) if rules is not None else None
+        return None if rules is None else rules.reason_against(url)
 
-    def allows(self, lease: Lease) -> bool:
-        """Return whether robots.txt allows the leased URL."""
-        return self.reason_against(self._address_of(lease), lease.url) is None
+    def verdict(self, address: str, url: str) -> str | Callable[[], Callable[[], None]] | None:
+        """Return why robots.txt of *address* forbids *url*, or None.
 
-    def verdict(self, lease: Lease) -> str | Callable[[], Callable[[], None]] | None:
-        """Return why robots.txt forbids the leased URL, or None.
-
-        If the rules are in the store only, a query of it is returned instead. Any thread may call it before *lease*
-        ends; it returns a function that takes up what was found, after which this is to be asked again.
+        If the rules are in the store only, a query of it is returned instead. Any thread may call it before the lease
+        of *url* ends; it returns a function that takes up what was found, after which this is to be asked again.
         """
-        address = self._address_of(lease)
-        if self.are_obeyed and self._lacks_rules(address):
+        if not self.are_obeyed:
+            return None
+        rules = self._rules.get(address)
+        if rules is None and address in self._known:
             return partial(self._read_rules, address)
-        return self.reason_against(address, lease.url)
+        return None if rules is None else rules.reason_against(url)
 
     def knows(self, address: str) -> bool:
         """Return whether the robots.txt of *address* is known to be readable, or not."""
@@ -201,12 +195,9 @@ class RobotsPolicy:
                 self._known.discard(dropped)  # it is not stored, so it is requested again
 
     def _rules_of(self, address: str) -> RobotsRules | None:
-        if self._lacks_rules(address):
+        if address in self._known and self._rules.get(address) is None:
             self._read_rules(address)()
         return self._rules.get(address)
-
-    def _lacks_rules(self, address: str) -> bool:
-        return address in self._known and self._rules.get(address) is None
 
     def _read_rules(self, address: str) -> Callable[[], None]:
         self._session.writer.flush()
@@ -291,7 +282,7 @@ class SiteSitemaps:
         self._readings: dict[int, _Reading] = {}  # by site
         self._named: dict[int, list[str]] = {}  # what robots.txt names, until the reading begins
         self._read: dict[int, str] = {}  # the addresses of sites whose sitemaps were read
-        self._turns: dict[int, int] = {}  # by site, the page in whose place a sitemap is requested
+        self.turns: dict[int, int] = {}  # by site, the page in whose place a sitemap is requested
 
     def load(self, rows: Sequence[SiteRow]) -> Callable[[], None]:
         """Read which sitemaps of stored sites were read; may be called in any thread. Raises `StoreError`.
@@ -331,23 +322,18 @@ class SiteSitemaps:
 
     def record_robots(self, site_id: int, address: str, named: list[str]) -> None:
         """Note the sitemaps that the robots.txt of an *address* of a site names."""
-        if self.is_enabled and address != self._read.get(site_id) and address == self.sites.row(site_id).address:
+        if self.is_enabled and address != self._read.get(site_id) and address == self.sites.rows[site_id].address:
             self._named[site_id] = named
 
     def wait(self, site_id: int) -> bool:
         """Return whether sitemaps of a site have yet to be read."""
-        return self.is_enabled and self._read.get(site_id) != self.sites.row(site_id).address
+        return self.is_enabled and self._read.get(site_id) != self.sites.rows[site_id].address
 
-    @property
-    def in_flight(self) -> int:
-        """The number of sitemaps that are being requested."""
-        return len(self._turns)
-
-    def take_turn(self, lease: Lease) -> SitemapNeeded | RobotsNeeded | None:
+    def take_turn(self, lease: Lease, now: float) -> SitemapNeeded | RobotsNeeded | None:
         """Return what must be requested in place of *lease*, because sitemaps of its site `wait`; None if nothing."""
         site_id = lease.site_id
-        row = self.sites.row(site_id)
-        if (robots := self.robots.needed_of(site_id, row.address)) is not None:
+        row = self.sites.rows[site_id]
+        if (robots := self.robots.needed(site_id, row.address, now)) is not None:
             return robots
         reading = self._readings.get(site_id)
         if reading is None or reading.address != row.address:
@@ -357,7 +343,7 @@ class SiteSitemaps:
             reason = self._reason_against(reading, first)
             if reason is None:
                 self.trials.record_request(site_id, lease.id)
-                self._turns[site_id] = lease.id
+                self.turns[site_id] = lease.id
                 self.sites.fetching.add(site_id)
                 return SitemapNeeded(site_id, first.url)  # the rows are stored with what it says
             reading.waiting.popleft()
@@ -369,7 +355,7 @@ class SiteSitemaps:
 
     def record_request(self, site_id: int) -> None:
         """Note that the request for a sitemap of a site is sent now."""
-        if site_id in self._turns:
+        if site_id in self.turns:
             self.session.frontier.site(site_id).gate.record_request(self.session.clock())
 
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
@@ -433,7 +419,7 @@ class SiteSitemaps:
 
     def may_follow(self, site_id: int, url: str) -> bool:
         """Return whether a sitemap that redirects to *url* is requested there: at the same address, by robots.txt."""
-        address = self.sites.row(site_id).address
+        address = self.sites.rows[site_id].address
         return site_of(url) == address and self.robots.reason_against(address, url) is None
 
     async def content(self, site_id: int, response: WebResponse) -> SitemapContent:
@@ -445,7 +431,7 @@ class SiteSitemaps:
         from crawlers.sites.feed_items import MAX_ITEMS
         from crawlers.sites.feed_reader import read_feed  # which few crawls need
 
-        row = self.sites.row(site_id)
+        row = self.sites.rows[site_id]
         here = self.session.addresses.of_site(resolve(f"{row.site}/", "", self.session.options)).site
         found = read_feed(response.body, response.url, response.content_type, now)
         if not found.kind:
@@ -473,7 +459,7 @@ class SiteSitemaps:
 
         *status* is 0 if there was no response.
         """
-        page_id = self._turns.pop(site_id, None)
+        page_id = self.turns.pop(site_id, None)
         if page_id is None or self.session.control.failure is not None or self.session.writer.is_closed:
             return
         now = self.session.clock()
@@ -492,7 +478,7 @@ class SiteSitemaps:
     def _read_by(self, site_id: int, status: int, content: SitemapContent, now: float) -> ChangeSet:
         """Return what is to be stored of the sitemap whose turn it was."""
         changes = ChangeSet()
-        reading, site = self._readings[site_id], self.sites.row(site_id)
+        reading, site = self._readings[site_id], self.sites.rows[site_id]
         row = reading.waiting.popleft()._replace(status=status or None, read_at=now)
         reading.silent = 0 if status else reading.silent + 1
         if not content.kind:

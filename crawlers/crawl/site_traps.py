@@ -6,6 +6,7 @@ from collections import Counter, OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING
 
+from crawlers.bandits.site_rules import signature_with
 from crawlers.store.reading.queries import fetched_pages, finder_of, latest_pages, named_from
 from crawlers.urls.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
 
@@ -48,7 +49,7 @@ class SiteTraps:
     def verdict(self, lease: Lease) -> str | Callable[[], Callable[[], None]] | None:
         """Return why the leased URL belongs to a trap, or None, or a query as `RobotsPolicy.verdict` does."""
         site_id = lease.site_id
-        if not self._is_enabled or lease.is_revisit:  # a page that was fetched before was not a trap
+        if not self._is_enabled or lease.previous is not None:  # a page that was fetched before was not a trap
             return None
         if site_id not in self._watches and self._stored_pages(site_id) is not None:
             return partial(self._read_watch, site_id)
@@ -91,18 +92,22 @@ class SiteTraps:
 
         return take_up
 
-    def new_parts(self, lease: Lease, page: Page) -> Collection[int]:
-        """Return the keys of the new URLs outside of endless parts to which a *page* in such a part leads."""
-        if not self._is_enabled or lease.is_revisit:
-            return ()
-        others = self._watch(lease.site_id).leads_outside(lease.url, (target for target, _ in page.links))
-        return self._session.frontier.discovery.first_found(lease.site_id, others, lease.level + 1) if others else ()
+    def observe(self, lease: Lease, page: Page, keys: Collection[int] = ()) -> int:
+        """Take note of a *page* that was read; return its content signature, another one if it has new links.
 
-    def observe(self, lease: Lease, page: Page) -> None:
-        if self._is_enabled and not lease.is_revisit:  # else its text would look like a copy of itself
-            watch, stage = self._watch(lease.site_id), self._stage(lease.site_id, lease.level)
-            watch.observe(lease.url, stage, page.content_signature)
-            self._observed[lease.site_id] += 1
+        These are the *keys* that the mission counts, else those of the new URLs outside of endless parts to which a
+        page in such a part leads.
+        """
+        site_id = lease.site_id
+        if not self._is_enabled or lease.previous is not None:  # its text would look like a copy of itself
+            return signature_with(page.content_signature, keys)
+        watch = self._watch(site_id)
+        if not keys and (others := watch.leads_outside(lease.url, (target for target, _ in page.links))):
+            keys = self._session.frontier.discovery.first_found(site_id, others, lease.level + 1)
+        signature = signature_with(page.content_signature, keys)
+        watch.observe(lease.url, self._stage(site_id, lease.level), signature)
+        self._observed[site_id] += 1
+        return signature
 
     def _stage(self, site_id: int, level: int) -> int:
         """Return the level; under an order without levels, a number that grows every STAGE_PAGES pages."""
@@ -129,7 +134,7 @@ class SiteTraps:
 
     def _stored_pages(self, site_id: int) -> Callable[[], Iterable[tuple[str, int, int]]] | None:
         """Return the query for the pages from which the watch of a site is rebuilt; None if it begins with none."""
-        database, is_new = self._session.database, self._sites.row(site_id).is_new
+        database, is_new = self._session.database, self._sites.rows[site_id].is_new
         if self._session.goes_by_level and (not is_new or site_id in self._unwatched):
             return partial(fetched_pages, database, site_id)
         if not is_new and site_id not in self._unwatched:

@@ -1,7 +1,4 @@
-"""The specification of a crawl by its mission: sites, roots, scope, budget, and how its responses are read.
-
-`check_order` says whether it has what the order needs.
-"""
+"""The specification of a crawl by its mission: sites, roots, scope, budget, and how its responses are read."""
 
 from __future__ import annotations
 
@@ -9,12 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawlers.crawl.run import Run
-from crawlers.errors import ConfigError
-from crawlers.inputs.setting_readers import needs_of, normalization
-from crawlers.mission import missions
+from crawlers.inputs.setting_readers import link_tags, normalization
 from crawlers.options.of_crawls import BROKEN_LINKS
 from crawlers.pages.response import ResponseReader
-from crawlers.ranking.page_orders import LEARNING
 from crawlers.urls.addresses import SiteAddresses
 from crawlers.urls.link_resolver import LinkResolver
 from crawlers.urls.resolution import site_of
@@ -22,13 +16,10 @@ from crawlers.urls.resolution import site_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from crawlers.bandits.site_rules import SiteRule
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Hint, SiteLimits
     from crawlers.store.sites.site_opening import SiteRow
     from crawlers.urls.scope import Scope
-
-KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 
 
 def response_reader(settings: SettingValues, addresses: SiteAddresses, scope: Scope | None) -> ResponseReader:
@@ -40,15 +31,6 @@ def response_reader(settings: SettingValues, addresses: SiteAddresses, scope: Sc
         anchors=BROKEN_LINKS in settings.getlist("RESULT_TABLES"),
         scope=scope,
     )
-
-
-def link_tags(settings: SettingValues) -> frozenset[str]:
-    """Return the tags of `LINK_TAGS`; raises `ConfigError` for an unknown one."""
-    tags = frozenset(tag.strip().lower() for tag in settings.getlist("LINK_TAGS") if tag.strip())
-    if not tags or tags - KNOWN_TAGS:
-        unknown = ", ".join(sorted(tags - KNOWN_TAGS)) or "nothing"
-        raise ConfigError(f"LINK_TAGS names {unknown}; choose one of: {', '.join(sorted(KNOWN_TAGS))}")
-    return tags
 
 
 def open_run(session: Any) -> Run:
@@ -114,19 +96,3 @@ def crawl_of(
     reader = response_reader(settings, addresses, scope)
     given = {"page_budget": budget, **more}
     return CrawlSpec(name, sites, scope=scope, addresses=addresses, reader=reader, **given)
-
-
-def check_order(name: str, mission: CrawlSpec, rule: SiteRule) -> None:
-    """Raise `ConfigError` if the order *name* needs what the mission does not give, or another *rule*."""
-    needs = needs_of(name)
-    if needs is not None and needs not in mission.gives:
-        known = missions()
-        starts = " or ".join(one.start for one in known.values() if needs in one.gives)
-        instead = known[mission.name].instead.get(name) if mission.name in known else None
-        use = instead or f"use it with {starts or 'another mission'}"
-        raise ConfigError(f"ORDER={name} needs {needs}, which {mission.name} does not have; {use}")
-    if name in LEARNING and rule.weighs_pages:
-        raise ConfigError(
-            f"RULE=best compares the best pages of all sites, whose values change with every page under ORDER={name}; "
-            "use RULE=auto"
-        )

@@ -1,18 +1,13 @@
-"""Counts the results of pages, and writes the two CSV logs of RCCrawler: all responses in one, all errors in the other.
-
-To look for a file and to append to it takes longer than to make a line: lines are written many at a time.
-"""
+"""Counts the results of pages, and writes the two CSV logs of RCCrawler: all responses, and all errors."""
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.files.csv_tables import csv_text
+from crawlers.files.csv_tables import CsvLog
 from crawlers.items import Page, State
 from crawlers.pages.retries import error_class
 from crawlers.reasons import Reason, code_of, sentence
@@ -22,40 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawlers.files.csv_tables import Value
     from crawlers.frontier.values import Lease
 
 logger = logging.getLogger(__name__)
 
 UNAVAILABLE = (State.REFUSED, State.FAILED, State.REJECTED)
 COLUMNS = ("time", "state", "status", "level", "url", "reason")
-
-
-class _Log:
-    """A log that is appended to, also by several processes; a file that was moved or removed is followed by a new one.
-
-    Raises `OSError`.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.rows: list[tuple[Value, ...]] = []  # that are not written yet
-        self._path = path
-        self._append(b"")
-
-    def write_rows(self) -> None:
-        """Append the rows to the file."""
-        if self.rows:
-            lines = csv_text(self.rows)
-            self.rows.clear()
-            self._append(lines)
-
-    def _append(self, lines: bytes) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed: only one process writes the headings
-            if os.fstat(file.fileno()).st_size == 0:
-                file.write(csv_text([COLUMNS]))
-            file.write(lines)
 
 
 class CsvLogs:
@@ -87,9 +54,9 @@ class CsvLogs:
             raise StoreError(f"the logs can't be written{where}: {failures[0].strerror}; {remedy}") from failures[0]
 
 
-def _opened(path: Path | None, setting: str) -> list[_Log]:
+def _opened(path: Path | None, setting: str) -> list[CsvLog]:
     try:
-        return [] if path is None else [_Log(path)]
+        return [] if path is None else [CsvLog(path, COLUMNS)]
     except OSError as error:
         raise ConfigError(f"{setting}={path}: {error.strerror}; make it writable or name another file") from error
 
@@ -120,10 +87,10 @@ class CrawlStats:
             self.inc_value(f"pages/{state.name.lower()}")
         if page.state in (State.REFUSED, State.FAILED):
             self._count_error(page)
-        if code_of(page.reason) is Reason.LINKS_CUT:
+        if page.reason and code_of(page.reason) is Reason.LINKS_CUT:
             self.inc_value("pages/cut")
             logger.warning("%s: %s", page.url, sentence(page.reason))
-        if lease.is_revisit:
+        if lease.previous is not None:
             self.inc_value("pages/again")
         if new:
             self.inc_value("pages/found", new)

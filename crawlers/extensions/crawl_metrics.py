@@ -104,7 +104,7 @@ class CrawlMetrics(Collector):
     def _read(self) -> list[Metric]:
         """Return the numbers that are at hand."""
         writer, frontier, stats = self._crawl.session.writer, self._crawl.frontier, self._stats()
-        pages, leases, commits, found_at = self._pages, frontier.leases, writer.commits, self._oldest_found_at
+        pages, leases, commits, found_at = self._pages, len(frontier.leases), writer.commits, self._oldest_found_at
         waiting = max(0, pages[State.WAITING] - leases)  # the sum is older than the leases
         urls = {**{state.name.lower(): pages[state] for state in State}, "waiting": waiting, "leased": leases}
         waits = frontier.schedule.wait_counts()

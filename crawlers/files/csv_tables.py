@@ -14,8 +14,10 @@ References
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import math
+import os
 import re
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING
@@ -173,3 +175,32 @@ def csv_text(rows: Iterable[Iterable[Value]]) -> bytes:
         for row in rows
     )
     return text.getvalue().encode()
+
+
+class CsvLog:
+    """A log that is appended to, also by several processes; a file that was moved or removed is followed by a new one.
+
+    To look for a file and to append to it takes longer than to make a line: *rows* are written many at a time. Raises
+    `OSError`.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        self.rows: list[tuple[Value, ...]] = []  # that are not written yet
+        self._path = path
+        self._headings = csv_text([columns])
+        self._append(b"")
+
+    def write_rows(self) -> None:
+        """Append the rows to the file."""
+        if self.rows:
+            lines = csv_text(self.rows)
+            self.rows.clear()
+            self._append(lines)
+
+    def _append(self, lines: bytes) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed: only one process writes the headings
+            if os.fstat(file.fileno()).st_size == 0:
+                file.write(self._headings)
+            file.write(lines)

@@ -5,7 +5,7 @@ A page that was fetched before is compared with its previous visit: it is unchan
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawlers.frontier.values import Origin
@@ -27,7 +27,7 @@ from crawlers.store.schema.tables import (
 from crawlers.store.writing.page_rows import add_contexts, add_page_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from crawlers.frontier.discovery import UrlDiscovery
     from crawlers.frontier.scoring import Scoring
@@ -59,35 +59,27 @@ def _is_loop(lease: Lease, target: Target) -> bool:
     return target.url == lease.url or lease.hops >= MAX_HOPS
 
 
+@dataclass(eq=False)
 class Acknowledgements:
-    """Writes pages into change sets. *site_by_name* returns a site by its name; None if it is not open."""
+    """Writes pages into change sets."""
 
-    def __init__(
-        self,
-        discovery: UrlDiscovery,
-        scoring: Scoring | None,
-        site_by_name: Callable[[str], SiteQueue | None],
-    ) -> None:
-        self._discovery = discovery
-        self._scoring = scoring
-        self._site_by_name = site_by_name
-        self._known: dict[str, int] = {}  # see `add_page_rows`
-        self._read: set[int] = set()  # numbers of pages that were read in this run, if texts of links are stored
+    discovery: UrlDiscovery
+    scoring: Scoring | None
+    _known: dict[str, int] = field(default_factory=dict)  # see `add_page_rows`
+    _read: set[int] = field(default_factory=set)  # pages that were read in this run, if texts of links are stored
 
     def record_page(
-        self, site: SiteQueue, lease: Lease, decision: Decision, sent: OutgoingLinks, now: float, changes: ChangeSet
+        self, site: SiteQueue, lease: Lease, decision: Decision, sent: OutgoingLinks, now: float
     ) -> tuple[int, Page]:
-        """Add all rows of a page to *changes*, with what is *sent* to other workers, and update the scores.
+        """Add all rows of a page to those of *decision*, with what is *sent* to other workers, and update the scores.
 
         Returns the number of URLs that were never seen before, and the page as it was stored: redirects in a loop have
         failed.
         """
-        page, previous, moved_to, new = fail_loop(lease, decision.page), lease.previous, None, 0
-        if page is not decision.page:
-            decision = replace(decision, page=page)
-        if page.moved_to is not None and (there := self._site_by_name(page.moved_to.site)) is not None:
+        page, changes, previous, moved_to, new = decision.page, decision.changes, lease.previous, None, 0
+        if page.moved_to is not None and (there := self.discovery.schedule.by_name(page.moved_to.site)) is not None:
             origin = Origin(lease.level, lease.hops + 1, lease.id, hints=decision.hints, follows=lease.id)
-            numbers, new = self._discovery.discover(there, [(page.moved_to, 1)], origin, now, changes)
+            numbers, new = self.discovery.discover(there, [(page.moved_to, 1)], origin, now, changes)
             moved_to = numbers[page.moved_to.key]
         is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
@@ -122,17 +114,17 @@ class Acknowledgements:
             site.is_available = page.state is State.DONE  # of several roots, one is enough
             changes.add(SiteAvailability(site.id, None if site.is_available else page.reason))
         messages = sent.messages
-        if self._scoring is not None:
+        if self.scoring is not None:
             # A vanished page has no links; it is revisited as its cash grows, because it may reappear.
             is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)
             carried = self._score(
-                self._scoring, lease, decision, moved_to, link_values if is_there else None, len(messages)
+                self.scoring, lease, decision, moved_to, link_values if is_there else None, len(messages)
             )
-            returns = self._scoring.scores.queue(lease.id) == REVISIT
-            site.revisiting += returns - lease.is_revisit
+            returns = self.scoring.scores.queue(lease.id) == REVISIT
+            site.revisiting += returns - (previous is not None)
             messages = [message._replace(carried=carried) for message in messages]
-        changes.add(*messages)
-        changes.extend(decision.changes)
+        if messages:
+            changes.add(*messages)
         return new, page
 
     def _discover(
@@ -147,10 +139,14 @@ class Acknowledgements:
         across: dict[str, list[tuple[Target, int]]] = {}
         for target, count in page.cross_site_links:
             across.setdefault(target.site, []).append((target, count))
-        by_site += [(there, found) for name, found in across.items() if (there := self._site_by_name(name)) is not None]
+        by_site += [
+            (there, found)
+            for name, found in across.items()
+            if (there := self.discovery.schedule.by_name(name)) is not None
+        ]
         ids: dict[int, int] = {}  # of the targets, by key
         for there, found in by_site:
-            numbers, found_new = self._discovery.discover(there, found, origin, now, changes)
+            numbers, found_new = self.discovery.discover(there, found, origin, now, changes)
             new += found_new
             ids |= numbers
             for target, count in found:
@@ -170,8 +166,8 @@ class Acknowledgements:
         if len(self._read) < MAX_READ:
             self._read.add(page.id)
         read = self._read
-        texts = anchors.texts([key for key, number in ids.items() if number not in read])
-        changes.add(*[LinkAnchorRow(page.id, ids[key], text) for key, text in texts.items()])
+        if keys := [key for key, number in ids.items() if number not in read]:
+            changes.add(*[LinkAnchorRow(page.id, ids[key], text) for key, text in anchors.texts(keys).items()])
 
     def _score(
         self,

@@ -47,7 +47,8 @@ class PullBudget:
         self.rule = rule
         self._page_budget = page_budget
         self._patience = patience
-        self._waits = page_budget > 0 and patience.waits
+        # Whether the crawl may wait for better sites; a rule that does not compare sites has none.
+        self.waits = page_budget > 0 and patience.waits and (rule.has_index or rule.weighs_pages)
         self.records = records
         self.worker_id = worker_id
         self._granted = 0 if page_budget else UNLIMITED
@@ -83,7 +84,7 @@ class PullBudget:
 
         *now* is the time of the choice.
         """
-        if not self._waits:
+        if not self.waits:
             return -math.inf
         if self._began_at is None:
             self._began_at = now
@@ -97,11 +98,11 @@ class PullBudget:
         It is 0 unless the crawl has a budget, waits for better sites, and is not behind the pace of its time limit.
         """
         is_hurried = self._began_at is not None and now >= self.patient_until(now)
-        return 0.0 if is_hurried or not self._waits else self._patience.index_share
+        return 0.0 if is_hurried or not self.waits else self._patience.index_share
 
     def awaited_until(self, now: float) -> float:
-        """Return the time until which the crawl waits for a site of which a pull starts *now*."""
-        return now + self._patience.longest_s if self._waits else -math.inf
+        """Return the time until which a crawl that waits does so for a site of which a pull starts *now*."""
+        return now + self._patience.longest_s
 
     def is_close_to_best(self, arm: Hashable) -> bool:
         """Return whether the index of the site *arm* is so near the best that a patient crawl chooses it."""
@@ -140,7 +141,8 @@ class PullBudget:
         self.rule.record_reward(site.id, reward.amount)
         if self.records:
             changes.add(PullRow(site.id, lease.id, reward.amount, now, self.worker_id))
-            changes.add(*(CountedKeyRow(site.id, key) for key in sorted(reward.keys)))
+            if reward.keys:
+                changes.add(*[CountedKeyRow(site.id, key) for key in sorted(reward.keys)])
 
     def cancel_pull(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight -= 1

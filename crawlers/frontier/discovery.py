@@ -2,27 +2,18 @@
 
 The hot path of a crawl. A page has some 70 links, about 6 of them new: the cache is queried for all of them at
 once, and functions are called only for those that are new, or may improve what is known.
+
+The cache can be dropped. One integer per URL contains everything that a found link is compared with: the page's number
+(below 2^32), its nearness, its variant, and whether it was leased. URLs that were found or changed recently are in a
+dict, some 120 bytes a URL; all others in a hash table of two arrays, 24 to 48 bytes a URL.
 """
 
 from __future__ import annotations
 
+from array import array
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.url_cache import (
-    ARBITRARY_VARIANT,
-    ID_SHIFT,
-    MAX_LEVEL,
-    PLACE_MASK,
-    PLACE_SHIFT,
-    REVIVABLE,
-    TAKEN,
-    id_of,
-    pack,
-    place_of,
-    rank,
-    rank_of,
-    variant_of,
-)
 from crawlers.frontier.values import Origin, QueueEntry
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
@@ -30,54 +21,197 @@ from crawlers.store.schema.tables import NewPage, SiteAvailability, WaitingPage
 from crawlers.urls.resolution import variant_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.site_schedule import SiteSchedule
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.url_cache import UrlCache
     from crawlers.frontier.value_queue import LinkLearning
     from crawlers.frontier.values import IncomingLink, Lease
     from crawlers.items import Target
     from crawlers.ranking.page_orders import PageOrder
     from crawlers.store.writing.change_set import ChangeSet
 
+ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
+TAKEN = 1  # leased at least once, or ended: it can no longer be improved
+REVIVABLE = 2  # rejected, but a shorter path or another run may revive it
+_VARIANT_SHIFT = 2
+_VARIANT_MASK = 0b11
+_RANK_SHIFT = 4
+_RANK_BITS = 20
+_RANK_MASK = (1 << _RANK_BITS) - 1
+ID_SHIFT = _RANK_SHIFT + _RANK_BITS
+_HOPS_BITS = 5
+MIN_MERGED = 64  # URLs in the dict before they are merged into the table
+_MERGED_SHIFT = 3  # and at least an eighth of those in the table
+_STEP_SHIFT = 32  # keys are hashes: their low bits name a slot, their high bits the way to the next ones, so that no
+# site can make many URLs that are looked for in the same slots
+# Nearness and variant as one number, `value >> PLACE_SHIFT & PLACE_MASK`: a URL that is found again can improve it only
+# if `place_of(nearness)` is less.
+PLACE_SHIFT = _VARIANT_SHIFT
+PLACE_MASK = (1 << (_RANK_BITS + _RANK_SHIFT - _VARIANT_SHIFT)) - 1
+MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the start URL
+
+
+# The integer of a row of the table `page`, as computed by `pack`, in SQL. PostgreSQL does not widen integers by itself.
+PACKED_SQL = (
+    f"(CAST(id AS BIGINT) << {ID_SHIFT}) + "
+    f"(((CAST(level AS BIGINT) << {_HOPS_BITS}) + hops) << {_RANK_SHIFT}) + (variant << {_VARIANT_SHIFT}) + ({{flags}})"
+)
+
+
+def rank(level: int, hops: int) -> int:
+    """Return the nearness as one number: the level first, then the redirects within it."""
+    return level << _HOPS_BITS | hops
+
+
+def place_of(nearness: int) -> int:
+    """Return the place of a URL of that *nearness* whose variant is the normal form."""
+    return nearness << (_RANK_SHIFT - _VARIANT_SHIFT)
+
+
+def pack(page_id: int, nearness: int, variant: int, flags: int) -> int:
+    """Return the integer of a URL.
+
+    >>> value = pack(7, rank(2, 1), 1, TAKEN)
+    >>> id_of(value), rank_of(value) == rank(2, 1), variant_of(value), bool(value & TAKEN)
+    (7, True, 1, True)
+    """
+    return page_id << ID_SHIFT | nearness << _RANK_SHIFT | variant << _VARIANT_SHIFT | flags
+
+
+def id_of(value: int) -> int:
+    """Return the number of the page."""
+    return value >> ID_SHIFT
+
+
+def rank_of(value: int) -> int:
+    """Return the nearness, as computed by `rank`."""
+    return value >> _RANK_SHIFT & _RANK_MASK
+
+
+def variant_of(value: int) -> int:
+    """Return the rank among the variants, see `resolution.variant_rank`."""
+    return value >> _VARIANT_SHIFT & _VARIANT_MASK
+
+
+class UrlCache:
+    """Maps keys to packed values.
+
+    *lately* contains URLs that were found or changed since they were last merged into the table, and precedes it; its
+    owner writes to it. *is_complete* means that a missing key is a new URL; otherwise the store must be queried.
+    *urls* contains the URLs of waiting or too deep pages whose variant rank does not determine which of two variants is
+    better.
+    """
+
+    __slots__ = ("_keys", "_merged", "_values", "is_complete", "lately", "urls")
+
+    def __init__(self, expected: int = 0) -> None:
+        self.lately: dict[int, int] = {}
+        self.urls: dict[int, str] = {}
+        self.is_complete = True
+        self._clear(expected)
+
+    def _clear(self, expected: int = 0) -> None:
+        """Empty the table, which has room for as many URLs as are *expected*."""
+        self._merged = 0
+        self._keys, self._values = _slots(expected), _slots(expected)
+
+    def __len__(self) -> int:
+        """Return the number of known URLs; a URL that changed since it was merged counts twice."""
+        return len(self.lately) + self._merged
+
+    def merged_values(self, keys: Iterable[int]) -> dict[int, int]:
+        """Return the values of *keys* in the table, as of the time at which they were merged."""
+        slots, values, mask = self._keys, self._values, len(self._keys) - 1
+        found = {}
+        for key in keys:
+            at = key & mask
+            while slots[at] != key and values[at]:
+                at = at + (key >> _STEP_SHIFT | 1) & mask
+            if value := values[at]:
+                found[key] = value
+        return found
+
+    def values_of(self, keys: Collection[int]) -> dict[int, int]:
+        """Return the values of those *keys* that are known."""
+        lately = self.lately
+        known = {key: lately[key] for key in keys if key in lately}
+        return known | self.merged_values(key for key in keys if key not in known) if self._merged else known
+
+    def merge_if_large(self) -> None:
+        """Move the dict into the table if it is large enough."""
+        if len(self.lately) >= max(MIN_MERGED, self._merged >> _MERGED_SHIFT):
+            self._merge()
+
+    def _merge(self) -> None:
+        self.merge(self.lately)
+        self.lately = {}
+
+    def merge(self, known: Mapping[int, int]) -> None:
+        """Add URLs to the table."""
+        needed = self._merged + len(known)
+        if 3 * needed > 2 * len(self._keys):  # searches are short while a third of it is free
+            before = zip(self._keys, self._values, strict=True)
+            self._keys, self._values = _slots(needed), _slots(needed)
+            self._put((key, value) for key, value in before if value)
+        self._merged += self._put(known.items())
+
+    def _put(self, items: Iterable[tuple[int, int]]) -> int:
+        """Write *items* to the table; return how many of the keys were not there."""
+        slots, values, mask = self._keys, self._values, len(self._keys) - 1
+        new = 0
+        for key, value in items:
+            at = key & mask
+            while slots[at] != key and values[at]:
+                at = at + (key >> _STEP_SHIFT | 1) & mask
+            new += not values[at]
+            slots[at], values[at] = key, value
+        return new
+
+    def forget(self) -> None:
+        """Drop the URLs that were neither found for the first time nor changed since they were merged."""
+        if self._merged:
+            self.is_complete = False
+            self.urls = {key: url for key, url in self.urls.items() if key in self.lately}
+            self._clear()
+        self._merge()
+
+
+def _slots(number: int) -> array[int]:
+    """Return empty slots for a *number* of URLs."""
+    return array("q", bytes(8 << (3 * number // 2).bit_length()))
+
+
 MOST_IN_DICTS = 50_000  # known URLs, 6 MB; those of larger crawls move into a table of arrays
 SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change
 
 
+@dataclass(eq=False)
 class UrlDiscovery:
     """Known URLs of the sites of *schedule*, at most *cache_urls* in memory; others are looked up in the store.
 
     *held* contains the numbers of pages that are waiting in the store although they are leased. *scoring* receives
-    the pages that may be fetched, if the order has scores; *learning* their links, if the order learns from these.
+    the pages that may be fetched, if the order has scores; *learning* their links, if the order learns from these. Of
+    each site, *head_urls* waiting URLs are kept in memory.
     """
 
-    def __init__(
-        self,
-        store: SqlFrontierStore,
-        order: PageOrder,
-        reason_against: Callable[[Target], str | None],
-        cache_urls: int,
-        schedule: SiteSchedule,
-        held: Container[int],
-        scoring: Scoring | None = None,
-        learning: LinkLearning | None = None,
-    ) -> None:
-        self._store = store
-        self._order = order
-        self._reason_against = reason_against
-        self._held = held
-        self._scoring = scoring
-        self._learning = learning
-        self._cache_urls = cache_urls
-        self._in_dicts = min(MOST_IN_DICTS, cache_urls // 4)
+    store: SqlFrontierStore
+    order: PageOrder
+    reason_against: Callable[[Target], str | None]
+    cache_urls: int
+    schedule: SiteSchedule
+    held: Container[int]
+    scoring: Scoring | None = None
+    learning: LinkLearning | None = None
+    head_urls: int = 1000
+
+    def __post_init__(self) -> None:
+        self._in_dicts = min(MOST_IN_DICTS, self.cache_urls // 4)
         self._cached = 0
         self._forgotten: int | None = None  # the number of the change set after which known URLs are forgotten
-        self._schedule = schedule
         self._found: dict[int, tuple[SiteQueue, QueueEntry]] = {}  # what is queued by `queue_found`, by page
-        self.head_urls = 1000
 
     def discover(
         self,
@@ -92,34 +226,36 @@ class UrlDiscovery:
             origin = origin._replace(level=MAX_LEVEL)
         seen = site.seen
         known = self._look_up(site, [target.key for target, _ in found])
-        before = len(seen)
+        before = len(seen.lately)
         place, hints = place_of(rank(origin.level, origin.hops)), origin.hints
         new = 0
+        numbers = {}
         for target, _ in found:
             key = target.key
             value = known.get(key)
             if value is None:
-                known[key] = self._new(site, target, origin, now, changes)
+                value = known[key] = self._new(site, target, origin, now, changes)
                 new += 1
-                continue
-            if not value & TAKEN and place < value >> PLACE_SHIFT & PLACE_MASK:
-                known[key] = self._improve(site, value, target, origin, now, changes)
-            if hints and self._scoring is not None and key in hints:
-                self._scoring.queued(id_of(value), hints[key])  # even while it is leased
-        self._count_growth(seen, before)
-        return {key: value >> ID_SHIFT for key, value in known.items()}, new
+            else:
+                if not value & TAKEN and place < value >> PLACE_SHIFT & PLACE_MASK:
+                    value = known[key] = self._improve(site, value, target, origin, now, changes)
+                if hints and self.scoring is not None and key in hints:
+                    self.scoring.queued(id_of(value), hints[key])  # even while it is leased
+            numbers[key] = value >> ID_SHIFT
+        if len(seen.lately) > before:
+            self._count_growth(seen, before)
+        return numbers, new
 
     def _new(self, site: SiteQueue, target: Target, origin: Origin, now: float, changes: ChangeSet) -> int:
         level, hops, found_on, request, *_ = origin
-        page_id = self._store.page_ids.next_id()
+        page_id = self.store.page_ids.next_id()
         url, variant = target.url, variant_rank(target)
-        priority = self._order.priority(level, hops)
-        flags, reason = 0, self._reason_against(target) or _depth_reason(level, site)
-        if code_of(reason) in REVIVABLE_REASONS:
-            flags = REVIVABLE
-        elif reason is not None:
-            flags = TAKEN
-            url, variant = target.normalized, 0  # never requested, so that all variants are equal
+        priority = self.order.priority(level, hops)
+        flags, reason = 0, self.reason_against(target) or _depth_reason(level, site)
+        if reason is not None:
+            flags = REVIVABLE if code_of(reason) in REVIVABLE_REASONS else TAKEN
+            if flags == TAKEN:
+                url, variant = target.normalized, 0  # never requested, so that all variants are equal
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
             changes.add(SiteAvailability(site.id, reason))  # the home page itself will never be requested
@@ -130,15 +266,15 @@ class UrlDiscovery:
         if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = url
         if reason is None:
-            if self._scoring is not None:
-                self._scoring.add_waiting(site.id, page_id, level, origin.hints.get(target.key))
-            if self._learning is not None:
-                changes.add(*self._learning.add_link(page_id, site.name, target, origin))
+            if self.scoring is not None:
+                self.scoring.add_waiting(site.id, page_id, level, origin.hints.get(target.key))
+            if self.learning is not None:
+                changes.add(*self.learning.add_link(page_id, site.name, target, origin))
             entry = QueueEntry(priority, page_id, target.key, url, level, hops, 0, request)
             self._found[page_id] = site, entry
-        elif self._learning is not None and flags == REVIVABLE:  # the next run may select it
-            changes.add(*self._learning.add_link(page_id, site.name, target, origin))
-            self._learning.forget([page_id])
+        elif self.learning is not None and flags == REVIVABLE:  # the next run may select it
+            changes.add(*self.learning.add_link(page_id, site.name, target, origin))
+            self.learning.forget([page_id])
         return value
 
     def _improve(
@@ -158,17 +294,17 @@ class UrlDiscovery:
                 variant == best and (variant < ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
             ):
                 return value
-        reason = (self._reason_against(target) if value & REVIVABLE else None) or _depth_reason(level, site)
+        reason = (self.reason_against(target) if value & REVIVABLE else None) or _depth_reason(level, site)
         if not value & REVIVABLE:
             if self._found.pop(page_id, None) is None:
                 site.discard(page_id)
         elif reason is None:
             site.counts[State.REJECTED] -= 1
             site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
-            if self._learning is not None:
-                changes.add(*self._learning.add_link(page_id, site.name, target, origin))
+            if self.learning is not None:
+                changes.add(*self.learning.add_link(page_id, site.name, target, origin))
         state = State.WAITING if reason is None else State.REJECTED
-        priority = self._order.priority(level, hops)
+        priority = self.order.priority(level, hops)
         flags = 0 if reason is None else REVIVABLE
         value = site.seen.lately[target.key] = pack(page_id, nearness, variant, flags)
         if variant >= ARBITRARY_VARIANT:
@@ -179,8 +315,8 @@ class UrlDiscovery:
             WaitingPage(page_id, target.url, variant, level, hops, priority, int(state), reason, 0, request, now)
         )
         if reason is None:
-            if self._scoring is not None:
-                self._scoring.add_waiting(site.id, page_id, level)
+            if self.scoring is not None:
+                self.scoring.add_waiting(site.id, page_id, level)
             entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request)
             self._found[page_id] = site, entry
         return value
@@ -196,7 +332,7 @@ class UrlDiscovery:
 
     def receive(self, link: IncomingLink, now: float, changes: ChangeSet) -> int:
         """Take up a link to a page of an open site from a page of another worker; return the number of its target."""
-        site, source, number = self._schedule.by_name(link.target.site), link.message, link.message.target_id
+        site, source, number = self.schedule.by_name(link.target.site), link.message, link.message.target_id
         assert site is not None
         if number is None:
             key = link.target.key
@@ -204,10 +340,10 @@ class UrlDiscovery:
             places = {key: link.place} if link.place is not None else {}
             origin = Origin(source.level, source.hops, source.source_id or None, link.request, hints, places)
             number = self.discover(site, [(link.target, 1)], origin, now, changes)[0][key]
-        elif link.hint is not None and self._scoring is not None:
-            self._scoring.queued(number, link.hint)
-        if self._scoring is not None:
-            self._scoring.note(self._scoring.scores.received(number, source.carried, source.value))
+        elif link.hint is not None and self.scoring is not None:
+            self.scoring.queued(number, link.hint)
+        if self.scoring is not None:
+            self.scoring.note(self.scoring.scores.received(number, source.carried, source.value))
         return number
 
     def new_targets(self, targets: Iterable[Target], level: int) -> list[Target]:
@@ -217,19 +353,19 @@ class UrlDiscovery:
             by_site.setdefault(target.site, {}).setdefault(target.key, target)
         found: list[Target] = []
         for name, by_key in by_site.items():
-            site = self._schedule.by_name(name)
+            site = self.schedule.by_name(name)
             if site is not None and _depth_reason(min(level, MAX_LEVEL), site) is not None:
                 continue
             if site is None:  # it is another worker's, or new
-                known = self._store.numbers((name, key) for key in by_key)
+                known = self.store.numbers((name, key) for key in by_key)
             else:
                 known = self._look_up(site, list(by_key))
-            found += [one for key, one in by_key.items() if key not in known and self._reason_against(one) is None]
+            found += [one for key, one in by_key.items() if key not in known and self.reason_against(one) is None]
         return found
 
     def page_of(self, target: Target) -> int | None:
         """Return the number of the page at a URL that is known in memory; None if it is not."""
-        site = self._schedule.by_name(target.site)
+        site = self.schedule.by_name(target.site)
         value = site.seen.values_of([target.key]).get(target.key) if site is not None else None
         return None if value is None else id_of(value)
 
@@ -238,7 +374,7 @@ class UrlDiscovery:
 
         The result does not depend on the order of the pages on the level before.
         """
-        site = self._schedule.site(site_id)
+        site = self.schedule.site(site_id)
         keys = {target.key for target in targets}
         known, nearest = self._look_up(site, list(keys)), rank(min(level, MAX_LEVEL), 0)
         return {key for key in keys if key not in known or rank_of(known[key]) >= nearest}
@@ -247,7 +383,7 @@ class UrlDiscovery:
         """Return what is known of the URLs of a site, by key, from the cache or the store."""
         known = site.seen.values_of(keys)
         if not site.seen.is_complete and (missing := [key for key in keys if key not in known]):
-            before = len(site.seen)
+            before = len(site.seen.lately)
             self._recall(site, missing)
             known |= site.seen.values_of(missing)
             self._count_growth(site.seen, before)
@@ -258,7 +394,7 @@ class UrlDiscovery:
     @property
     def room(self) -> int:
         """The number of further URLs that may be known in memory."""
-        return max(0, self._cache_urls - self._cached)
+        return max(0, self.cache_urls - self._cached)
 
     def open_site(self, site: SiteQueue, known: UrlCache | None) -> None:
         """Let a site begin with its *known* URLs if there is room for them; None: they are looked up in the store."""
@@ -274,35 +410,29 @@ class UrlDiscovery:
 
     def _recall(self, site: SiteQueue, keys: Iterable[int]) -> None:
         seen = site.seen
-        found = self._store.known_urls(site.id, keys)
+        found = self.store.known_urls(site.id, keys)
         for key, value, url in zip(found.keys, found.values, found.urls, strict=True):
-            is_held = id_of(value) in self._held
+            is_held = id_of(value) in self.held
             seen.lately[key] = value | TAKEN if is_held else value
             if url is not None and not is_held:
                 seen.urls[key] = url
 
-    def mark_taken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
-        """Remember that *page* is leased, or has ended."""
-        self._remember(site, page, TAKEN)
-        site.seen.urls.pop(page.key, None)
-
-    def mark_waiting(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
-        """Remember that *page* waits again, as the variant that was requested."""
-        self._remember(site, page, 0)
-
-    def _remember(self, site: SiteQueue, page: QueueEntry | Lease, flags: int) -> None:
+    def mark(self, site: SiteQueue, page: QueueEntry | Lease, flags: int) -> None:
+        """Remember that *page* is leased or has ended, TAKEN, or waits again, 0, as the variant that was requested."""
         seen = site.seen
-        before = len(seen)
+        before = len(seen.lately)
+        seen.urls.pop(page.key, None)
         seen.lately[page.key] = pack(page.id, rank(page.level, page.hops), SETTLED_VARIANT, flags)
-        self._count_growth(seen, before)
+        if len(seen.lately) > before:
+            self._count_growth(seen, before)
 
     def _count_growth(self, seen: UrlCache, before: int) -> None:
-        """Count the growth of a cache that had *before* URLs."""
-        known = len(seen)
-        if self._cached + known - before > self._in_dicts and self._forgotten is None:
-            seen.merge_if_large()
+        """Count the growth of a cache that had *before* URLs in its dict."""
+        self._cached += len(seen.lately) - before
+        if self._cached > self._in_dicts and self._forgotten is None:
             known = len(seen)
-        self._cached += known - before
+            seen.merge_if_large()
+            self._cached += len(seen) - known
 
     def trim(self) -> None:
         """Forget half of the known URLs, those of the largest sites first, if there are too many.
@@ -310,18 +440,18 @@ class UrlDiscovery:
         All found URLs must be submitted. Those that are forgotten must be committed: until then the tables
         stay as they are.
         """
-        if self._cached <= self._cache_urls:
+        if self._cached <= self.cache_urls:
             return
         if self._forgotten is None:
-            self._forgotten = self._store.submitted
-        if not self._store.has_committed(self._forgotten):
+            self._forgotten = self.store.submitted
+        if not self.store.has_committed(self._forgotten):
             return
         self._forgotten = None
-        for site in sorted(self._schedule.sites.values(), key=lambda site: len(site.seen), reverse=True):
+        for site in sorted(self.schedule.sites.values(), key=lambda site: len(site.seen), reverse=True):
             before = len(site.seen)
             site.seen.forget()
             self._cached += len(site.seen) - before
-            if 2 * self._cached <= self._cache_urls:
+            if 2 * self._cached <= self.cache_urls:
                 return
 
 

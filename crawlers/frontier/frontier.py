@@ -16,11 +16,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.errors import FrontierError
-from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
-from crawlers.frontier.discovery import UrlDiscovery, waiting_row
+from crawlers.frontier.acknowledgement import Acknowledgements, fail_loop, redirects_to_variant
+from crawlers.frontier.discovery import TAKEN, UrlCache, UrlDiscovery, waiting_row
 from crawlers.frontier.site_queue import PageQueue, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
-from crawlers.frontier.url_cache import UrlCache
 from crawlers.frontier.values import MIN_QUEUE, NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry, SiteStart
 from crawlers.items import REVISIT, State
 from crawlers.reasons import Reason
@@ -79,7 +78,7 @@ class Frontier:
         self.budget = budget
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
-        self.schedule = SiteSchedule(budget, self._refill, in_order=order.finishes_each_priority)
+        self.schedule = SiteSchedule(budget, self._refill, self._wait, in_order=order.finishes_each_priority)
         self.scoring: Scoring | None = None
         if order.scores is not None:
             from crawlers.frontier.scoring import Scoring  # with numpy, as learning below
@@ -93,8 +92,8 @@ class Frontier:
             self._learning = LinkLearning(order.link_values, store)
         of_order = (self.scoring, self._learning)
         self.discovery = UrlDiscovery(store, order, reason_against, cache_urls, self.schedule, self._held, *of_order)
-        self._acknowledgements = Acknowledgements(self.discovery, self.scoring, self.schedule.by_name)
-        self._leases: dict[int, Lease] = {}
+        self._acknowledgements = Acknowledgements(self.discovery, self.scoring)
+        self.leases: dict[int, Lease] = {}  # open ones, by page
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self.scoring is not None and self.scoring.has_changes:
             self.submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
@@ -118,20 +117,11 @@ class Frontier:
 
         The pages of paused sites count only *with_paused*.
         """
-        return not self._leases and self.schedule.only_revisits(after, with_paused=with_paused)
-
-    @property
-    def leases(self) -> int:
-        """The number of leased URLs."""
-        return len(self._leases)
+        return not self.leases and self.schedule.only_revisits(after, with_paused=with_paused)
 
     def site(self, site_id: int) -> SiteQueue:
         """Return an open site; changes of its gate apply from the next lease on."""
         return self.schedule.site(site_id)
-
-    def leased(self, page_id: int) -> Lease | None:
-        """Return the open lease of a page; None if it is not leased."""
-        return self._leases.get(page_id)
 
     def hint(self, page_id: int) -> Hint | None:
         """Return the hint by which a page waits, or waited last; None under an order that takes none."""
@@ -143,9 +133,8 @@ class Frontier:
         """Return all that the store knows of each of these sites, which are not open; may be called in any thread."""
         from crawlers.frontier.stored_starts import read_starts  # not for a crawl that begins
 
-        room, head_urls = self.discovery.room, self.discovery.head_urls
         is_divided = self.scoring is not None and self.scoring.is_divided
-        limits = {"room": room, "head_urls": head_urls}
+        limits = {"room": self.discovery.room, "head_urls": self.discovery.head_urls}
         return read_starts(
             self.store, self._order, site_ids, **limits, has_pulls=self.budget.records, is_divided=is_divided
         )
@@ -188,8 +177,8 @@ class Frontier:
         site.is_available = start.is_available
         for entry, due_at, wait_s in start.resting:
             self._held.add(entry.id)
-            if not self._is_revisit(entry.queue):
-                self.discovery.mark_taken(site, entry)
+            if entry.queue != REVISIT:
+                self.discovery.mark(site, entry, TAKEN)
             # Nothing waits longer than from the attempt or visit before, even if the clock was set back since then.
             self.schedule.postpone(site, entry, min(due_at, now + max(0.0, wait_s)))
         for number, head in start.heads.items():
@@ -266,9 +255,6 @@ class Frontier:
 
     def lease(self, now: float, n: int) -> list[Lease]:
         """Return up to *n* URLs that may be fetched now, in the order of rule and order."""
-        for rested, entry in self.schedule.rested(now):
-            self._wait(rested, entry)
-            self.schedule.reschedule(rested, now)
         self.schedule.wake(now)
         if self._learning is not None and self._rule.weighs_pages and self._learning.has_learnt():
             self.schedule.value_again(now)
@@ -281,19 +267,19 @@ class Frontier:
     def _pop(self, site: SiteQueue, now: float) -> Lease:
         entry = site.pop()
         self._held.add(entry.id)
-        self.discovery.mark_taken(site, entry)
+        self.discovery.mark(site, entry, TAKEN)
         identity = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
-        previous = self.store.previous(entry.id) if self._is_revisit(entry.queue) else None
-        lease = Lease(*identity, now, entry.queue, previous)
-        self._leases[entry.id] = lease
-        site.outstanding[self._priority(lease)] += 1
+        previous = self.store.previous(entry.id) if entry.queue == REVISIT else None
+        lease = self.leases[entry.id] = Lease(*identity, now, entry.queue, previous)
+        site.outstanding[self._order.priority(lease.level, lease.hops)] += 1
         site.gate.record_start(now)
         self.budget.record_pull(site, lease)
         return lease
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until something may be leased; None if nothing will be without a further event."""
-        return self.schedule.next_due(now) if self.budget.has_room else None
+        due_s = self.schedule.next_due(now)
+        return due_s if due_s is not None and self.budget.has_room else None
 
     # Ending leases --------------------------------------------------------------------------------
 
@@ -307,20 +293,20 @@ class Frontier:
         """
         page = decision.page
         requested = page.state is not State.REJECTED
-        site = self._site_of(lease)
-        self.discovery.mark_taken(site, lease)  # the cache may have forgotten it in the meantime
-        if redirects_to_variant(lease, page):
-            self._end(lease, requested=requested)
-            assert page.moved_to is not None
+        site = self._end(lease, requested=requested)
+        if not site.seen.is_complete:  # then it may have been forgotten in the meantime
+            self.discovery.mark(site, lease, TAKEN)
+        if page.moved_to is not None and redirects_to_variant(lease, page):
             variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
             reason = Reason.REDIRECTED.of(variant.url)
             self._record_failure(site, variant, reason, now, decision.changes)  # it was a download
             self._wait(site, self._entry(variant))
             self.schedule.reschedule(site, now)
             return 0, replace(page, state=State.WAITING)
-        changes = ChangeSet()
-        acknowledged = self._acknowledgements.record_page(site, lease, decision, sent, now, changes)
-        self._end(lease, requested=requested)
+        if page.moved_to is not None:
+            decision = replace(decision, page=fail_loop(lease, page))
+        changes = decision.changes
+        acknowledged = self._acknowledgements.record_page(site, lease, decision, sent, now)
         if decision.revisit_at is None or self.scoring is None:
             self._held.discard(lease.id)
         else:
@@ -363,7 +349,7 @@ class Frontier:
         retry_at: float | None = None,
     ) -> None:
         if not lease.is_revisit:  # else the row describes the previous visit, and is still correct
-            changes.add(waiting_row(lease, self._priority(lease), reason, now, retry_at))
+            changes.add(waiting_row(lease, self._order.priority(lease.level, lease.hops), reason, now, retry_at))
             if lease.level == 0 and not site.is_available:
                 rest_until = max(retry_at or -math.inf, site.gate.resting_until)  # never before the host wishes
                 changes.add(SiteAvailability(site.id, reason), SiteRest(site.id, _finite(rest_until)))
@@ -375,16 +361,13 @@ class Frontier:
         if self._learning is not None:
             self._learning.learn_reward(lease.id, reward.amount)
 
-    def _site_of(self, lease: Lease) -> SiteQueue:
-        """Return the site of an open lease."""
-        if self._leases.get(lease.id) is not lease:
-            raise FrontierError(f"the lease of page {lease.id} ({lease.url}) has already ended")
-        return self.schedule.site(lease.site_id)
-
     def _end(self, lease: Lease, *, requested: bool = True) -> SiteQueue:
-        site = self._site_of(lease)
-        del self._leases[lease.id]
-        site.remove_outstanding(self._priority(lease))
+        """End an open lease; return its site."""
+        if self.leases.get(lease.id) is not lease:
+            raise FrontierError(f"the lease of page {lease.id} ({lease.url}) has already ended")
+        del self.leases[lease.id]
+        site = self.schedule.sites[lease.site_id]
+        site.remove_outstanding(self._order.priority(lease.level, lease.hops))
         if requested:
             site.gate.record_end()
         else:
@@ -394,19 +377,14 @@ class Frontier:
     def _wait(self, site: SiteQueue, entry: QueueEntry) -> None:
         """Queue a leased page again; it is already counted as pending."""
         self._held.discard(entry.id)
-        if not self._is_revisit(entry.queue):
-            self.discovery.mark_waiting(site, entry)
+        if entry.queue != REVISIT:
+            self.discovery.mark(site, entry, 0)
         site.push(entry, self.discovery.head_urls)
 
-    def _is_revisit(self, queue: int) -> bool:
-        return self.scoring is not None and queue == REVISIT
-
     def _entry(self, lease: Lease) -> QueueEntry:
-        identity = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
+        priority = self._order.priority(lease.level, lease.hops)
+        identity = (priority, lease.id, lease.key, lease.url, lease.level, lease.hops)
         return QueueEntry(*identity, lease.attempts, lease.request, lease.queue)
-
-    def _priority(self, lease: Lease) -> float:
-        return self._order.priority(lease.level, lease.hops)
 
     def _refill(self, site: SiteQueue) -> bool:
         """Read the next URLs of the queues of *site* that need it, once all that was pushed to these is committed.
@@ -416,7 +394,8 @@ class Frontier:
         most = MAX_QUEUE if self._learning is None else MORE_LINKS
         limit = min(most, site.queue_limit(self.discovery.head_urls))
         for _ in range(MOST_READS):
-            if not (numbers := site.needs_refill):
+            numbers = [number for number, queue in site.queues.items() if queue.needs_refill]
+            if not numbers:
                 return True
             if site.is_unwritten:
                 for number in numbers:
@@ -447,7 +426,7 @@ class Frontier:
             its.revisiting += is_queued
             if is_queued or page_id in hastened:
                 changes.add(UnchangedPage(page_id, reason, fetched_at, None, None))
-            elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
+            elif (lease := self.leases.get(page_id)) is not None and lease.is_revisit:
                 self._fetched_again.add(page_id)
         self.submit(changes, now, its)
 

@@ -47,10 +47,6 @@ class HostGate:
         self.resting_until = min(rest_until, now + MAX_REST_S)
         self.next_at = max(self.next_at, asked_until + self.delay_s, self.resting_until)
 
-    @property
-    def is_full(self) -> bool:
-        return self.in_flight >= self.parallel
-
     def record_start(self, now: float) -> None:
         self.in_flight += 1
         self._started_at = now
@@ -64,14 +60,14 @@ class HostGate:
         self.asked_at = max(self.asked_at, now)
         self.next_at = max(self.next_at, now + self.delay_s)
 
+    def record_end(self) -> None:
+        self.in_flight -= 1
+
     def schedule_request(self, now: float) -> float:
         """Record a further request of a lease in flight; return the time at which it may be sent."""
         sent_at = self.asked_at = max(self.next_at, now)
         self.next_at = sent_at + self.delay_s
         return sent_at
-
-    def record_end(self) -> None:
-        self.in_flight -= 1
 
     def cancel_start(self, started_at: float) -> None:
         """Undo `record_start` of *started_at*: no request was sent to the host.

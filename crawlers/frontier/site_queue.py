@@ -15,8 +15,8 @@ import heapq
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from crawlers.frontier.discovery import UrlCache
 from crawlers.frontier.politeness import HostGate
-from crawlers.frontier.url_cache import UrlCache
 from crawlers.frontier.values import ALL, NONE, queue_limit
 from crawlers.items import State
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import Counts, QueueEntry
+    from crawlers.frontier.values import QueueEntry
     from crawlers.ranking.page_orders import Shares
     from crawlers.ranking.page_scores import PageScores
     from crawlers.store.sites.site_opening import SiteRow
@@ -200,7 +200,7 @@ class SiteQueue:
     def __init__(
         self,
         row: SiteRow,
-        counts: Counts,
+        counts: dict[State, int],
         make_queue: MakeQueue,
         shares: Shares | None = None,
         waiting: Iterable[int] = (),
@@ -249,17 +249,17 @@ class SiteQueue:
     @property
     def has_prospects(self) -> bool:
         """Whether any URL waits or is in flight, except for revisits that are not due."""
-        return bool(self.ready) or self.has_unread or self.gate.in_flight > 0
+        return self.is_ready or self.has_unread or self.gate.in_flight > 0
 
     @property
-    def ready(self) -> list[int]:
-        """The queues with something in memory."""
-        return [number for number, queue in self.queues.items() if not queue.is_empty]
+    def is_ready(self) -> bool:
+        """Whether any queue has something in memory."""
+        return any(not queue.is_empty for queue in self.queues.values())
 
     @property
-    def needs_refill(self) -> list[int]:
-        """The queues with too little in memory while the store may hold more."""
-        return [number for number, queue in self.queues.items() if queue.needs_refill]
+    def needs_refill(self) -> bool:
+        """Whether any queue has too little in memory while the store may hold more."""
+        return any(queue.needs_refill for queue in self.queues.values())
 
     def push(self, entry: QueueEntry, head_urls: int) -> None:
         """Queue *entry*; the queues share *head_urls*."""
@@ -315,34 +315,32 @@ class SiteQueue:
         return self._scores.offset(0) - self._scores.offset(number) if number else 0.0
 
     def pop(self) -> QueueEntry:
-        """Remove and return the next URL; some queue must be `ready`."""
-        number = self._chosen()
+        """Remove and return the next URL; the site must be ready."""
+        number = 0 if self._scores is None else self._chosen()
         entry = self.queues[number].pop()
         return entry if entry.queue == number else entry._replace(queue=number)
 
     @property
-    def nearest(self) -> float:
-        """The priority of the next URL; some queue must be `ready`."""
-        return self._first(self._chosen())[0]
-
-    @property
     def value(self) -> float:
-        """The score of the best page, comparable between sites; some queue must be `ready`."""
-        return -self.nearest if self._scores is None else -self._best_page()[0]
+        """The score of the best page, comparable between sites; the site must be ready."""
+        if self._scores is not None:
+            return -self._best_page()[0]
+        assert self.nearest is not None
+        return -self.nearest
 
     @property
     def base(self) -> float:
         """The offset of queue 0, which `value` leaves out, as all pages share it."""
         return self._scores.offset(0) if self._scores is not None else 0.0
 
-    def _first(self, number: int) -> tuple[float, int]:
-        first = self.queues[number].first
-        assert first is not None
-        return first
+    @property
+    def nearest(self) -> float | None:
+        """The priority of the next URL of a site without scores; None if none is in memory."""
+        queue = self.queues.get(0)
+        first = None if queue is None else queue.first
+        return None if first is None else first[0]
 
     def _chosen(self) -> int:
-        if self._scores is None:
-            return 0
         if self.shares is None:
             return self._best_page()[1]
         return self.shares.choose(number for number, queue in self.queues.items() if queue.first is not None)

@@ -15,7 +15,7 @@ from crawlers.items import REVISIT
 from crawlers.store.worker_rows import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Set
+    from collections.abc import Callable, Hashable, Set
 
     from crawlers.frontier.budget import PullBudget
     from crawlers.frontier.site_queue import SiteQueue
@@ -46,15 +46,24 @@ class SiteSchedule:
     *pulls* has the rule, and says whether the crawl waits for the best sites: a site that sleeps then rests, as its
     rule calls it, until some time after it was opened or last leased. This bounds every wait, whatever the site waits
     for: its delay, robots.txt, a response, or a retry. *refill* reads URLs of a site from the store into the queues
-    that need some. With *in_order* a site sleeps while one of its nearer pages is in flight.
+    that need some; *requeue* queues one whose rest is over. With *in_order* a site sleeps while one of its nearer pages
+    is in flight.
     """
 
-    def __init__(self, pulls: PullBudget, refill: Callable[[SiteQueue], bool], *, in_order: bool) -> None:
+    def __init__(
+        self,
+        pulls: PullBudget,
+        refill: Callable[[SiteQueue], bool],
+        requeue: Callable[[SiteQueue, QueueEntry], None],
+        *,
+        in_order: bool,
+    ) -> None:
         self.sites: dict[int, SiteQueue] = {}
         self._ids: dict[str, int] = {}  # of sites, by name
         self._rule = pulls.rule
         self._pulls = pulls
         self._refill = refill
+        self._requeue = requeue
         self._in_order = in_order
         self._due: list[tuple[float, int]] = []  # (time, site id) of sites that sleep until then
         # (time, serial number, entry, site) of single URLs; those of closed sites stay until their time.
@@ -98,7 +107,7 @@ class SiteSchedule:
     def is_ready_by(self, arm: Hashable, at: float) -> bool:
         """Return whether a URL of the site *arm* may be leased at that time, at the latest when open leases end."""
         site = self.sites.get(cast("int", arm))
-        return site is not None and bool(site.ready) and not site.is_paused and site.gate.next_at <= at
+        return site is not None and site.is_ready and not site.is_paused and site.gate.next_at <= at
 
     def by_name(self, name: str) -> SiteQueue | None:
         """Return the site of that *name*; None if it is not open."""
@@ -123,7 +132,7 @@ class SiteSchedule:
                 if len(tried) < MOST_TRIED:
                     continue
                 site = max(tried, key=lambda one: one.value)
-            waits = self._must_wait(site.id, now)
+            waits = self._pulls.waits and self._must_wait(site.id, now)
             self.rule_decisions["waited" if waits else "chosen"] += 1
             return None if waits else site
         self.rule_decisions["nothing_ready"] += 1
@@ -151,8 +160,8 @@ class SiteSchedule:
 
     def await_from(self, site: SiteQueue, now: float) -> None:
         """Reschedule a site that was opened or leased *now*: while it sleeps, a patient crawl waits for it a while."""
-        site.awaited_until = self._pulls.awaited_until(now)
-        if site.awaited_until > now:
+        if self._pulls.waits:
+            site.awaited_until = self._pulls.awaited_until(now)
             heapq.heappush(self._awaited, (site.awaited_until, site.id))
         self.reschedule(site, now)
 
@@ -164,12 +173,18 @@ class SiteSchedule:
         """
         if not self._in_order:
             site.refresh()
-        if not site.is_paused and site.needs_refill and not self._refill(site):
-            self._reading[site.id] = None
-            return site.id in self._awake
+        nearest = site.nearest if self._in_order else None
+        if nearest is None and not site.is_paused and site.needs_refill:
+            if not self._refill(site):
+                self._reading[site.id] = None
+                return site.id in self._awake
+            nearest = site.nearest if self._in_order else None
         self._reading.pop(site.id, None)
         gate = site.gate
-        if site.is_paused or gate.is_full or not site.ready or (self._in_order and site.must_wait(site.nearest)):
+        is_asleep = site.is_paused or gate.in_flight >= gate.parallel
+        if not is_asleep:
+            is_asleep = (nearest is None or site.must_wait(nearest)) if self._in_order else not site.is_ready
+        if is_asleep:
             self._sleep(site)  # a further event will reschedule it: a page, a response, `resume`
             if not site.is_paused:
                 self._waits[site.id] = event_of(site)
@@ -182,9 +197,11 @@ class SiteSchedule:
                 site.due_at = gate.next_at
                 heapq.heappush(self._due, (gate.next_at, site.id))
             return False
-        self._rule.wake(site.id)
-        self._value(site)
-        self._awake.add(site.id)
+        if site.id not in self._awake:
+            self._rule.wake(site.id)
+            self._awake.add(site.id)
+        if self._rule.weighs_pages:
+            self._value(site)
         self._waits[site.id] = Wait.READY
         site.due_at = None
         return True
@@ -193,17 +210,18 @@ class SiteSchedule:
         """Note that a page of *site* now has a better score than all its others."""
         if site.id not in self._awake:
             self.reschedule(site, now)
-        else:
+        elif self._rule.weighs_pages:
             self._value(site)
 
     def _value(self, site: SiteQueue) -> None:
         """Report the best page of *site* to a rule that compares pages; with all in flight, it was the last of them."""
-        if self._rule.weighs_pages and site.ready:
+        if site.is_ready:
             self._rule.set_arm_value(site.id, site.value, site.base)
 
     def _sleep(self, site: SiteQueue, due_at: float = float("-inf")) -> None:
         if due_at < site.awaited_until and site.has_prospects:
-            self._value(site)
+            if self._rule.weighs_pages:
+                self._value(site)
             self._rule.pause(site.id)
         else:
             self._rule.sleep(site.id)
@@ -251,27 +269,26 @@ class SiteSchedule:
             heapq.heapify(self._resting)
         return hastened
 
-    def rested(self, now: float) -> Iterator[tuple[SiteQueue, QueueEntry]]:
-        """Yield the URLs whose rest is over, each once."""
-        while (rested_at := self._first_rested()) is not None and rested_at <= now:
+    def wake(self, now: float) -> None:
+        """Queue the URLs whose rest is over, reschedule the sites that have become due, and wait no longer for those
+        that sleep for too long."""
+        while self._resting and (rested_at := self._first_rested()) is not None and rested_at <= now:
             _, _, entry, site = heapq.heappop(self._resting)
             site.resting.remove(entry.id)
             site.remove_outstanding(entry.priority)
-            yield site, entry
-
-    def wake(self, now: float) -> None:
-        """Reschedule the sites that have become due, and wait no longer for those that sleep for too long."""
+            self._requeue(site, entry)
+            self.reschedule(site, now)
         while self._reading:
             site = self.sites[next(iter(self._reading))]
             self.reschedule(site, now)
             if site.id in self._reading:
                 break  # the next ones wait for the same commit, or a later one
-        while (until := self._first(self._awaited, AWAITED_UNTIL)) is not None and until <= now:
+        while self._awaited and (until := self._first(self._awaited, AWAITED_UNTIL)) is not None and until <= now:
             site = self.sites[heapq.heappop(self._awaited)[1]]
             site.awaited_until = float("-inf")
             if site.id not in self._awake:
                 self._rule.sleep(site.id)
-        while (due_at := self._first(self._due, DUE_AT)) is not None and due_at <= now:
+        while self._due and (due_at := self._first(self._due, DUE_AT)) is not None and due_at <= now:
             site = self.sites[heapq.heappop(self._due)[1]]
             site.due_at = None
             self.reschedule(site, now)
@@ -280,6 +297,8 @@ class SiteSchedule:
         """Return the seconds until something is due; None if nothing will be without a further event."""
         if self._reading:
             return COMMIT_S
+        if not (self._awake or self._due or self._resting):  # as for most pages of a crawl of one site
+            return None
         times = [self._first(self._due, DUE_AT), self._first_rested()]
         if self._awake:
             patient_until = self._pulls.patient_until(now)

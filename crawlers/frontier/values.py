@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.items import State
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from crawlers.frontier.url_cache import UrlCache
-    from crawlers.items import Hint, LinkPlace, LinkText, Page, Target
+    from crawlers.frontier.discovery import UrlCache
+    from crawlers.items import Hint, LinkPlace, LinkText, Page, State, Target
     from crawlers.ranking.link_values import Features
     from crawlers.ranking.page_orders import Shares
     from crawlers.store.schema.message_rows import Message
@@ -53,7 +52,7 @@ class UrlRows(NamedTuple):
     """URLs of a site that were found before, in lists of the same length, and what else there is to know of them."""
 
     keys: list[int]
-    values: list[int]  # as packed by `url_cache`; a page that waits is neither TAKEN nor REVIVABLE
+    values: list[int]  # as packed by `discovery`; a page that waits is neither TAKEN nor REVIVABLE
     states: list[int]
     urls: list[str | None]  # only where a better variant may still be found, and no rule prefers this one
     have_root: bool  # one of them is a page on level 0 that was read
@@ -210,7 +209,6 @@ class Decision:
     changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, committed with the page
 
 
-Counts = dict[State, int]
 ALL, NONE = (float("inf"), 0), (float("-inf"), 0)  # what of a queue is in memory: everything up to a (priority, page)
 PageVisit = tuple[int, str | None, float | None]  # number, reason and time of the last visit
 MIN_QUEUE = 16  # even if several queues share a site's memory: smaller reads from the store would not pay off

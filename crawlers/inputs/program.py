@@ -7,16 +7,20 @@ environment.
 from __future__ import annotations
 
 import os
+import platform
 import re
 import sys
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawlers import __version__
 from crawlers.mission import missions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from crawlers.items import SiteLimits
 
 NAME = "crawlers"  # see `crawlers.__main__`
 _COMMAND = re.compile(
@@ -75,6 +79,27 @@ class CrawlOrigin(NamedTuple):
     of_spider: Sequence[str] = ()  # names of those that the spider changes
     processes: int = 1  # which begin it together; the first one claims a part of its sites
     rejoins: int | None = None  # the number of the only crawl that this process may work on: it did so before
+
+    def manifest(self, settings: Mapping[str, Any], seeds: Sequence[SiteLimits]) -> dict[str, Any]:
+        """Return what is stored of a crawl of *seeds* by which it can be repeated, as JSON; *settings* determine it."""
+        return {
+            "versions": {
+                "crawlers": __version__,
+                **self.versions,
+                "python": sys.version.split()[0],
+                "platform": platform.platform(),
+            },
+            "settings": {**settings},
+            "further_settings": {name: value for name, value in self.settings.items() if name not in settings},
+            "of_spider": [*self.of_spider],
+            "seeds": [limits.site for limits in seeds],
+            "site_options": {one.site: {**one.options} for one in seeds if one.options},
+            "command": {
+                "arguments": {**self.command.arguments},
+                "settings": {**self.command.settings},
+                "left_out": [*self.command.left_out],
+            },
+        }
 
 
 PLACE = "CRAWLERS_WORKER"

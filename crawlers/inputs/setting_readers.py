@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from crawlers.bandits.arms import Patience
 from crawlers.bandits.site_rules import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP, RULES, RuleOptions
 from crawlers.errors import ConfigError, CrawlersError
+from crawlers.files.atomic import check_setting_file
 from crawlers.files.text_file import quoted, read_text
 from crawlers.mission import missions
 from crawlers.ranking.page_orders import LEARNING, ORDERS, REWARDS, OrderOptions
@@ -21,7 +22,7 @@ from crawlers.urls.domains import suffix_list, use_suffixes
 from crawlers.urls.normalization import Normalization, named_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from crawlers.bandits.site_rules import SiteRule
     from crawlers.items import SiteLimits
@@ -70,6 +71,27 @@ def recorded(options: Normalization) -> dict[str, str]:
         "URL_IP_NAMES": str(options.ip_names),
         "URL_IGNORED_PARAMETERS": str(list(options.ignored_parameters)),
     }
+
+
+KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
+
+
+def link_tags(settings: SettingValues) -> frozenset[str]:
+    """Return the tags of `LINK_TAGS`; raises `ConfigError` for an unknown one."""
+    tags = frozenset(tag.strip().lower() for tag in settings.getlist("LINK_TAGS") if tag.strip())
+    if not tags or tags - KNOWN_TAGS:
+        unknown = ", ".join(sorted(tags - KNOWN_TAGS)) or "nothing"
+        raise ConfigError(f"LINK_TAGS names {unknown}; choose one of: {', '.join(sorted(KNOWN_TAGS))}")
+    return tags
+
+
+def log_paths(settings: SettingValues) -> dict[str, Path | None]:
+    """Return the paths of the two logs by setting; raises `ConfigError` if one can't be written."""
+    paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
+    for name, path in paths.items():
+        if path:
+            check_setting_file(name, path)
+    return {name: Path(path) if path else None for name, path in paths.items()}
 
 
 def url_selection(settings: SettingValues) -> UrlSelection | None:
@@ -158,6 +180,22 @@ def needs_of(name: str) -> str | None:
     """Return what the order *name* needs of a mission, None if nothing. Raises `ConfigError` if it is unknown."""
     needs = {one: REWARDS if one in LEARNING else None for one in ORDERS}
     return registry_entry({**needs, **{one: order.needs for one, (_, order) in own_orders().items()}}, "ORDER", name)
+
+
+def check_order(name: str, mission: str, gives: Container[str], rule: SiteRule) -> None:
+    """Raise `ConfigError` if the order *name* needs what the *mission* does not give, or another *rule*."""
+    needs = needs_of(name)
+    if needs is not None and needs not in gives:
+        known = missions()
+        starts = " or ".join(one.start for one in known.values() if needs in one.gives)
+        instead = known[mission].instead.get(name) if mission in known else None
+        use = instead or f"use it with {starts or 'another mission'}"
+        raise ConfigError(f"ORDER={name} needs {needs}, which {mission} does not have; {use}")
+    if name in LEARNING and rule.weighs_pages:
+        raise ConfigError(
+            f"RULE=best compares the best pages of all sites, whose values change with every page under ORDER={name}; "
+            "use RULE=auto"
+        )
 
 
 def chosen_order(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawlers.crawl.page_recording import PageRecording
+    from crawlers.crawl.leasing import PageRecording
 
 STORE = "crawlers.pipelines.store.StorePipeline"
 

@@ -73,11 +73,13 @@ class PageOrder:
 
         Only then a level is the least number of clicks at any concurrency, because no shorter path can turn up later.
         """
-        return self.scores is None and self.link_values is None
+        return self.priority(1, 0) > 0.0  # of others, priorities are not used
 
     def priority(self, level: int, hops: int) -> float:
         """Return the priority of a page, lowest first, by its *level* and its *hops*, redirects within that level."""
-        return float(level * (MAX_HOPS + 1) + hops) if self.finishes_each_priority else 0.0
+        if self.scores is not None or self.link_values is not None:
+            return 0.0
+        return float(level * (MAX_HOPS + 1) + hops)
 
     def shares(self) -> Shares | None:
         """Return what divides the downloads of one site among its queues; None if the best page decides."""

@@ -123,7 +123,6 @@ class RequestFlow:
         )
         self._sitemaps = SitemapFiles(crawl)
         self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
-        self._manager = crawler.signals
         errors = ErrorHandlers(crawl, callbacks, crawler.signals)
         self._failed = errors.download_failed
         self._of_foreign = (spider, normalization(settings), crawl, callbacks, crawler.signals)
@@ -139,8 +138,8 @@ class RequestFlow:
                 short_way.pages = DirectPages(self._crawler, self._crawl.recording, self._failed, self._next_page)
             return
         for signal in (signals.request_reached_downloader, REQUEST_SENT):
-            self._manager.connect(self._sent, signal)
-        self._manager.connect(self._received, signals.response_downloaded)
+            self._crawler.signals.connect(self._sent, signal)
+        self._crawler.signals.connect(self._received, signals.response_downloaded)
 
     def _next_page(self) -> Request | None:
         """Return the next request if it is for a page; another one is kept for the engine, which may begin more."""
@@ -156,12 +155,10 @@ class RequestFlow:
 
     def _wake_when_due(self, now: float) -> None:
         """Let the engine ask again when something may be requested."""
-        for due_s in (
-            self._crawl.leasing.next_due(now, self._robots.in_flight),
-            self._robots.next_due(now),
-            self._sitemaps.next_due(now),
-        ):
-            if due_s is not None:
+        if (due_s := self._crawl.leasing.next_due(now, self._robots.in_flight)) is not None:
+            self._wakeup.at(now + due_s, now)
+        for files in (self._robots, self._sitemaps):
+            if files.queue and (due_s := files.next_due(now)) is not None:
                 self._wakeup.at(now + due_s, now)
 
     def next(self) -> Request | None:
@@ -171,25 +168,24 @@ class RequestFlow:
             return request
         # An exception would lose a leased URL, and only asyncio would log it.
         try:
-            return self._next()
+            return self._next(self._crawl.clock())
         except Exception as error:
             self._crawl.control.abort_for("the next request can't be made", error)
         return None
 
-    def _next(self) -> Request | None:
-        if not self._crawl.leasing.may_lease:
+    def _next(self, now: float) -> Request | None:
+        leasing = self._crawl.leasing
+        if not leasing.may_lease(now):
             return None
         if self._foreign is not None:
             self._foreign.drop_refused()
         for _ in range(MAX_STEPS):
-            now = self._crawl.clock()
-            if (robots := self._robots.next_request(now)) is not None:
-                return robots
-            if (sitemap := self._sitemaps.next_request(now)) is not None:
-                return sitemap
-            following = self._crawl.leasing.next(now, self._robots.in_flight)
+            for files in (self._robots, self._sitemaps):
+                if files.queue and (request := files.next_request(now)) is not None:
+                    return request
+            following = leasing.next(now, self._robots.in_flight)
             if following is None:
-                if self._robots.only_rests and self._crawl.leasing.waits_for_robots(now):
+                if self._robots.only_rests and leasing.waits_for_robots(now):
                     self._robots.hasten(now)
                 self._wake_when_due(now)
                 return None
@@ -197,15 +193,14 @@ class RequestFlow:
                 self._robots.enqueue(*following)
             elif isinstance(following, SitemapNeeded):
                 self._sitemaps.enqueue(*following)
-            elif (request := self._request(following)) is not None:
+            elif following.request is None:
+                is_rendered = self._crawl.sites.rows[following.site_id].site in self._crawl.rendered
+                return page_request(following, self._failed, self._crawl.retries, is_rendered=is_rendered)
+            elif (request := self._foreign_requests().request(following, following.request)) is not None:
                 return request
+            now = self._crawl.clock()
         self._wakeup.at(now, now)
         return None
-
-    def _request(self, lease: Lease) -> Request | None:
-        if lease.request is not None:
-            return self._foreign_requests().request(lease, lease.request)
-        return page_request(lease, self._failed, self._crawl.retries, is_rendered=self._crawl.renders(lease.site_id))
 
     def _foreign_requests(self) -> ForeignRequests:
         if self._foreign is None:

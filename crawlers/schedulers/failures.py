@@ -97,7 +97,7 @@ class ErrorHandlers:
 
     def _open_lease(self, request: Request) -> Lease | None:
         lease = request.meta.get(LEASE)
-        is_open = isinstance(lease, Lease) and self._crawl.frontier.leased(lease.id) is lease
+        is_open = isinstance(lease, Lease) and self._crawl.frontier.leases.get(lease.id) is lease
         return lease if is_open else None
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
@@ -114,7 +114,7 @@ class ErrorHandlers:
         self._item_lost(item, exception, Reason.PIPELINE_DROPPED)
 
     def _item_lost(self, item: object, error: BaseException | None, code: Reason) -> None:
-        if isinstance(item, Page) and (lease := self._crawl.frontier.leased(item.id)) is not None:
+        if isinstance(item, Page) and (lease := self._crawl.frontier.leases.get(item.id)) is not None:
             reason = code.of(failure_of(error).reason)
             self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
 

@@ -6,6 +6,7 @@ import inspect
 import json
 import logging
 import secrets
+from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -104,34 +105,29 @@ def target_of_request(request: Request, options: Normalization, *, unique: str =
     return target._replace(key=page_key("\n".join(parts)))
 
 
+@dataclass(eq=False)
 class WatchedErrback:
     """Wraps the errback of a request, or its absence; *page_of* returns the page of a failed download."""
 
-    def __init__(
-        self,
-        original: Callable[[Failure], Any] | None,
-        callbacks: PendingCallbacks,
-        page_of: Callable[[Failure], Page],
-    ) -> None:
-        self.original = original
-        self._callbacks = callbacks
-        self._page_of = page_of
+    original: Callable[[Failure], Any] | None
+    callbacks: PendingCallbacks
+    page_of: Callable[[Failure], Page]
 
     def __call__(self, failure: Failure) -> Any:
-        page = self._page_of(failure)
-        if page.id in self._callbacks:  # it failed on its way into the spider, as CallbackMiddleware reported
+        page = self.page_of(failure)
+        if page.id in self.callbacks:  # it failed on its way into the spider, as CallbackMiddleware reported
             return failure if self.original is None else self.original(failure)
-        self._callbacks.begin(failure, page)
+        self.callbacks.begin(failure, page)
         if self.original is None:
-            self._callbacks.record_end(failure)
+            self.callbacks.record_end(failure)
             return failure
         try:
             output = self.original(failure)
         except BaseException:
-            self._callbacks.record_end(failure)
+            self.callbacks.record_end(failure)
             raise
         if isinstance(output, Failure):
-            self._callbacks.record_end(failure)
+            self.callbacks.record_end(failure)
             return output
         watched = self._awaited if inspect.iscoroutine(output) else self._watched
         return watched(output, failure)
@@ -140,22 +136,23 @@ class WatchedErrback:
         try:
             return self._watched(await output, failure)
         except BaseException:
-            self._callbacks.record_end(failure)
+            self.callbacks.record_end(failure)
             raise
 
     async def _watched(self, output: Any, failure: Failure) -> AsyncIterator[Any]:
         try:
             outputs = output if inspect.isasyncgen(output) else as_async_generator(arg_to_iter(output))
             async for one in outputs:
-                self._callbacks.record_output(failure, one)
+                self.callbacks.record_output(failure, one)
                 yield one
         finally:
-            self._callbacks.record_end(failure)
+            self.callbacks.record_end(failure)
 
 
 logger = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class ForeignRequests:
     """Stores the requests of *spider* in *crawl* as text.
 
@@ -163,18 +160,14 @@ class ForeignRequests:
     lease whose request was replaced by a downloader middleware is known at the next call at the latest.
     """
 
-    def __init__(
-        self,
-        spider: Spider,
-        options: Normalization,
-        crawl: Crawl,
-        callbacks: PendingCallbacks,
-        manager: SignalManager,
-    ) -> None:
-        self._options = options
-        self._crawl = crawl
-        self._callbacks = callbacks
-        self._keeper = RequestKeeper(spider)
+    spider: Spider
+    options: Normalization
+    crawl: Crawl
+    callbacks: PendingCallbacks
+    manager: InitVar[SignalManager]
+
+    def __post_init__(self, manager: SignalManager) -> None:
+        self._keeper = RequestKeeper(self.spider)
         self._announced: Request | None = None
         self._serial = 0
         manager.connect(self._announce, signals.request_scheduled)
@@ -187,11 +180,11 @@ class ForeignRequests:
             request = self._keeper.read(text)
         except LookupError as error:
             reason: str = error.args[0]
-            self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
+            self.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
             return None
         request.meta[LEASE] = lease
         request.errback = WatchedErrback(
-            request.errback, self._callbacks, lambda failure: failed_page(lease, failure.value)
+            request.errback, self.callbacks, lambda failure: failed_page(lease, failure.value)
         )
         return request
 
@@ -204,13 +197,13 @@ class ForeignRequests:
             lease = self._replaced(request)
             changes = ChangeSet()
             candidate = self._candidate(request, now, changes, is_replacement=lease is not None)
-            new = self._crawl.frontier.add([candidate], now, changes) if candidate is not None else 0
+            new = self.crawl.frontier.add([candidate], now, changes) if candidate is not None else 0
             if lease is not None:
                 # Only after the other one was queued: a kill in between must not lose both.
                 reason = Reason.REPLACED.of(request.url)
-                self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
+                self.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
         finally:
-            self._callbacks.record_request(request)
+            self.callbacks.record_request(request)
         return new > 0
 
     def _candidate(self, request: Request, now: float, changes: ChangeSet, *, is_replacement: bool) -> Candidate | None:
@@ -223,15 +216,15 @@ class ForeignRequests:
             self._serial += 1
             unique = f"{now}#{self._serial}"
         try:
-            target = target_of_request(request, self._options, unique=unique)
+            target = target_of_request(request, self.options, unique=unique)
         except BadUrl as error:
             logger.warning("%s is dropped: %s", request, error)
             return None
         if request.meta.get("is_start_request"):
-            self._crawl.addresses.add_seed(target.url)
+            self.crawl.addresses.add_seed(target.url)
         # The level is the number of clicks; a priority of Scrapy counts as that many clicks less.
         level = max(0, int(request.meta.get("depth", 0)) - request.priority)
-        site_id = self._crawl.sites.id_of(target.site, now, changes)
+        site_id = self.crawl.sites.id_of(target.site, now, changes)
         return Candidate(site_id, target, level, 0, None, self._keeper.write(request))
 
     def _announce(self, request: Request) -> None:
@@ -243,14 +236,14 @@ class ForeignRequests:
         request, self._announced = self._announced, None
         if request is None:
             return
-        self._callbacks.record_request(request)
+        self.callbacks.record_request(request)
         if (lease := self._replaced(request)) is not None:
             reason = Reason.REPLACED_IN_VAIN.of(request.url)
-            self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
+            self.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
 
     def _replaced(self, request: Request) -> Lease | None:
         """Return the open lease of the request that *request* replaces, by a redirect or retry."""
         lease = request.meta.get(LEASE)
-        if not isinstance(lease, Lease) or self._crawl.frontier.leased(lease.id) is not lease:
+        if not isinstance(lease, Lease) or self.crawl.frontier.leases.get(lease.id) is not lease:
             return None
-        return lease if lease.id not in self._callbacks else None  # the spider copied the meta of a response
+        return lease if lease.id not in self.callbacks else None  # the spider copied the meta of a response

@@ -66,22 +66,22 @@ class SiteFiles:
         self._crawl = crawl
         self._most = most
         self._meta = PLAIN | meta
-        self._queue: list[tuple[float, int, Attempt]] = []  # (time, serial, attempt)
+        self.queue: list[tuple[float, int, Attempt]] = []  # (time, serial, attempt)
         self._serial = 0
         self.in_flight = 0  # requests without a response yet
 
     def _enqueue(self, attempt: Attempt, delay_s: float = 0.0) -> None:
         self._serial += 1
-        heapq.heappush(self._queue, (self._crawl.clock() + delay_s, self._serial, attempt))
+        heapq.heappush(self.queue, (self._crawl.clock() + delay_s, self._serial, attempt))
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until a request is due; None if none is queued, or a response must arrive first."""
-        return max(0.0, self._queue[0][0] - now) if self._queue and self.in_flight < self._most else None
+        return max(0.0, self.queue[0][0] - now) if self.queue and self.in_flight < self._most else None
 
     def next_request(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
-        while self._queue and self._queue[0][0] <= now and self.in_flight < self._most:
-            attempt = heapq.heappop(self._queue)[2]
+        while self.queue and self.queue[0][0] <= now and self.in_flight < self._most:
+            attempt = heapq.heappop(self.queue)[2]
             if self._is_needed(attempt):
                 self._set_in_flight(self.in_flight + 1)
                 meta = {**self._meta, self.kind: attempt}
@@ -166,21 +166,21 @@ class RobotsFiles(SiteFiles):
     @property
     def only_rests(self) -> bool:
         """Whether nothing is requested before a rest is over that `hasten` may end."""
-        return not self.in_flight and bool(self._queue) and all(_is_resting(one) for _, _, one in self._queue)
+        return not self.in_flight and bool(self.queue) and all(_is_resting(one) for _, _, one in self.queue)
 
     def hasten(self, now: float) -> None:
         """Request each robots.txt for the last time, at the latest after the wait for the last attempt."""
-        self._queue = [
-            (min(at, now + self._wait_s(one)), serial, one._replace(is_last=True)) for at, serial, one in self._queue
+        self.queue = [
+            (min(at, now + self._wait_s(one)), serial, one._replace(is_last=True)) for at, serial, one in self.queue
         ]
         logger.info(
             "Nothing is left but %s whose robots.txt could not be read; instead of after the rest, it is requested for "
             "the last time within %g s",
-            counted(len(self._queue), "site"),
-            max(self._wait_s(one) for _, _, one in self._queue),
+            counted(len(self.queue), "site"),
+            max(self._wait_s(one) for _, _, one in self.queue),
         )
-        heapq.heapify(self._queue)
-        for at, _, one in self._queue:
+        heapq.heapify(self.queue)
+        for at, _, one in self.queue:
             self._crawl.answers.robots_waits(one.site_id, *one.failure, max(0.0, at - now))
 
     def _wait_s(self, attempt: Attempt) -> float:

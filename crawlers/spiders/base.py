@@ -46,6 +46,7 @@ PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
 LIST_FIELDS = ("links", "cross_site_links", "external", "bad")  # likewise, but no format of tables can hold them
 TABLE_FORMATS = frozenset({"csv"})
 COMPONENTS = "crawlers.extensions.default_components.DefaultComponents"  # the add-on that chooses them
+_READ = (b"Content-Type", b"Retry-After", b"Etag", b"Last-Modified")  # headers of responses, as Scrapy has them
 _CONDITIONS = (b"If-None-Match", b"If-Modified-Since")  # of requests, RFC 9110 section 13.1
 MAX_REDIRECTS = 5  # of what a mission fetches before its pages
 HOSTS_FILE = "hosts.txt"  # of the folder where a crawl is started, if it is given no sites
@@ -166,20 +167,21 @@ def web_response(response: Response, request: Request) -> WebResponse:
     """Return the *response* to *request* without Scrapy."""
     from crawlers.pages.response import WebResponse
 
-    sent = request.headers
+    headers = dict(dict.items(response.headers))  # Scrapy makes each name anew, and looks up every value twice
+    last = {name: headers[name][-1].decode("latin-1") for name in _READ if headers.get(name)}
     return WebResponse(
         response.url,
         response.status,
         response.body,
-        header(response, "Content-Type"),
+        last.get(b"Content-Type"),
         request.meta.get(REDIRECT),
-        header(response, "Retry-After"),
+        last.get(b"Retry-After"),
         "dataloss" in response.flags,
-        header(response, "ETag"),
-        header(response, "Last-Modified"),
+        last.get(b"Etag"),
+        last.get(b"Last-Modified"),
         request.meta.get("download_latency"),
-        b", ".join(response.headers.getlist("X-Robots-Tag")).decode("latin-1"),
-        not sent.keys().isdisjoint(_CONDITIONS),
+        b", ".join(headers.get(b"X-Robots-Tag", ())).decode("latin-1"),
+        not request.headers.keys().isdisjoint(_CONDITIONS),
     )
 
 

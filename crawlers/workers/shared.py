@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from crawlers.crawl.claims import ROUND_S
-from crawlers.crawl.held_sites import SITES_AT_ONCE
+from crawlers.crawl.open_sites import SITES_AT_ONCE
 from crawlers.frontier.acknowledgement import is_unchanged
 from crawlers.frontier.values import IncomingLink, OutgoingLinks
 from crawlers.items import Hint, LinkPlace, Target
@@ -27,7 +26,7 @@ from crawlers.store.schema.message_rows import NO_PAGE, Message, MovedPage, Rece
 from crawlers.store.schema.tables import LinkAnchorRow, LinkChangeRow, LinkTextRow
 from crawlers.store.sites.site_opening import site_rows
 from crawlers.store.streaming import AMONG
-from crawlers.store.worker_rows import Round, Wait
+from crawlers.store.worker_rows import ROUND_S, Round, Wait
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.page_rows import add_contexts
 from crawlers.urls.resolution import variant_rank
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.crawl.held_sites import HeldSites
-    from crawlers.crawl.open_sites import OpenSites
+    from crawlers.crawl.open_sites import HeldSites, OpenSites
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.frontier import Frontier
@@ -313,7 +311,7 @@ class Shared:
             wanted_sites=MANY_SITES if takes else 0,
             wanted_pulls=wanted_pulls,
             limit=frontier.budget.limit(wanted_pulls) if last.others and self._budget else -1,
-            leases=frontier.leases,
+            leases=len(frontier.leases),
             index_share=frontier.budget.index_share(now),
             best_index=best_index,
             is_idle=is_idle,
@@ -389,7 +387,7 @@ class Shared:
         held = {row.id for its in (*self._claimed, rows) for row in its}
         for source, its in by_source.items():
             # Else they are new sites of a source that was given up after the claim, together with them.
-            if self._sites.is_open(source) or source in held:
+            if source in self._sites.rows or source in held:
                 self._claimed.append(its)
 
     async def open(self) -> None:

@@ -41,7 +41,7 @@ class RandomCrawl:
         if self.in_flight and (not leases or self.rng.random() < self.end_p):
             lease = self.in_flight.pop(self.rng.randrange(len(self.in_flight)))
             self.end(lease)
-            assert self.frontier.leased(lease.id) is None
+            assert self.frontier.leases.get(lease.id) is None
         elif not leases:
             return self.wait()
         return True

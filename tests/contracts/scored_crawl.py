@@ -183,7 +183,7 @@ class ScoredCrawl(RandomCrawl):
             site = frontier.schedule.sites.get(site_id)
             if site is None or scores.queue(page) == GONE or page in leased or page in resting:
                 continue
-            if not site.gate.is_full and site.gate.next_at <= self.now:
+            if site.gate.in_flight < site.gate.parallel and site.gate.next_at <= self.now:
                 found[page] = scores.score(page) + scores.offset(scores.queue(page))
         return found
 

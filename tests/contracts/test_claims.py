@@ -240,7 +240,7 @@ class Workers(RuleBasedStateMachine):
         for of, waiting in client.waiting.items():
             gate = client.gates[of]
             is_allowed = client.started < client.granted or not self.budget
-            if waiting and pulls and is_allowed and not gate.is_full and gate.next_at <= self.now:
+            if waiting and pulls and is_allowed and gate.in_flight < gate.parallel and gate.next_at <= self.now:
                 assert self.now >= self.asked.get(of, float("-inf")) + DELAY_S, "a host was asked within its delay"
                 self.asked[of] = client.asked_at[of] = self.now
                 gate.record_start(self.now)

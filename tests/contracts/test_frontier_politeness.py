@@ -37,7 +37,7 @@ def test_host_that_requests_a_rest_does_not_delay_others(engine):
     frontier.release(first, frontier.site(tired.id).gate.back_off(NOW, 60.0), "status 429", failed=True)
     fresh.end(second)
     assert [lease.site_id for lease in frontier.lease(NOW + 1, 9)] == [fresh.id]
-    fresh.end(next(iter(frontier._leases.values())))
+    fresh.end(next(iter(frontier.leases.values())))
     assert frontier.lease(NOW + 59.9, 9) == []
     assert frontier.next_due(NOW) == 60.0
     assert tired.paths(frontier.lease(NOW + 60, 9)) == ["/a/"]

@@ -33,7 +33,7 @@ def test_only_failures_count_as_attempts(site):
     site.add("/a/")
     site.frontier.release(site.one(), NOW)
     assert site.one().attempts == 0
-    lease = next(iter(site.frontier._leases.values()))
+    lease = next(iter(site.frontier.leases.values()))
     site.frontier.release(lease, NOW, "no answer", failed=True)
     again = site.one()
     assert (again.attempts, lease.attempts) == (1, 0), "a lease never changes"
@@ -48,7 +48,7 @@ def test_lease_ends_once(site):
     present = site.one()
     with pytest.raises(FrontierError):
         site.end(early)
-    assert site.frontier.leased(present.id) is present
+    assert site.frontier.leases.get(present.id) is present
     site.end(present)
     for end in (site.end, lambda lease: site.frontier.release(lease, NOW)):
         with pytest.raises(FrontierError, match="has already ended"):

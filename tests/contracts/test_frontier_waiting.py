@@ -120,7 +120,7 @@ def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine, state):
     assert leased(poor, NOW) == leased(poor, NOW + 59.9) == []
     assert frontier.next_due(NOW) == 60.0
     assert leased(poor, NOW + 60.0) == [poor.id]
-    poor.end(next(one for one in frontier._leases.values() if one.site_id == poor.id), now=NOW + 61.0)
+    poor.end(next(one for one in frontier.leases.values() if one.site_id == poor.id), now=NOW + 61.0)
     assert leased(poor, NOW + 61.0) == [poor.id], "not only one page a minute"
 
 

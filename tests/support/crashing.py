@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sqlalchemy import Engine, event
 
-from crawlers.crawl import claims
 from crawlers.frontier import sql_store
+from crawlers.store import worker_rows
 from crawlers.store.writing import writer
 
 
@@ -75,4 +75,4 @@ class FrequentStoreChecks:
 
     def update_settings(self, settings):
         writer.CHECK_S = 0.1
-        claims.ROUND_S = 0.1
+        worker_rows.ROUND_S = 0.1

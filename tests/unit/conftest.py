@@ -17,15 +17,11 @@ class Policy(Run):
     """Skips some pages, and changes titles."""
 
     def __init__(self):
-        self.ready = True
+        self.is_ready = True
         self.more = False
         self.skipped = set()
         self.refused = set()
         self.decides = Decision
-
-    @property
-    def is_ready(self):
-        return self.ready
 
     @property
     def has_more(self):

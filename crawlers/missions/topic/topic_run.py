@@ -134,17 +134,13 @@ class TopicRun(Run):
         self._terms = terms
         self._examples = examples
         self._analyzing: ResponseReader | None = None  # None: the topic is not known yet
+        self.is_ready = False
         stored = topic_file.terms_of(session.database, session.row.id)
         if stored is not None:
             analyzer = self._analyze(Topic(stored))
             analyzer.recall(page.terms for page in topic_file.read_pages(session.database, session.row.id))
         elif not session.spec.named:
             self._determine(examples)
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether the topic is known."""
-        return self._analyzing is not None
 
     async def begin(self, fetch: Fetch) -> None:
         """Download the examples of the topic, if it is not known yet."""
@@ -181,7 +177,7 @@ class TopicRun(Run):
     def _analyze(self, topic: Topic) -> PageAnalyzer:
         assert self._reader is not None
         analyzer = PageAnalyzer(topic, self._terms)
-        self._analyzing = replace(self._reader, analysis=analyzer)
+        self._analyzing, self.is_ready = replace(self._reader, analysis=analyzer), True
         return analyzer
 
     def read(self, response: WebResponse, lease: Lease, now: float) -> Page:

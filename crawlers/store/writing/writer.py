@@ -112,19 +112,15 @@ class Writer:
             while self.submitted - self._taken >= 4 * self._batch_size:
                 self._changed.wait()
                 self._check()
-            batch = self._last_batch()
+            batch = self._queue[-1] if self._queue else None
+            if not isinstance(batch, _Batch):
+                batch = _Batch()
+                self._queue.append(batch)
             batch.changes.extend(changes)
             batch.size += 1
             self.submitted += 1
             if batch.size == 1 or batch.size == self._batch_size:
                 self._changed.notify_all()
-
-    def _last_batch(self) -> _Batch:
-        if not self._queue or isinstance(self._queue[-1], _Job):
-            self._queue.append(_Batch())
-        batch = self._queue[-1]
-        assert isinstance(batch, _Batch)
-        return batch
 
     def run(self, job: Callable[[Connection], T]) -> Future[T]:
         """Queue *job*, and return its future result. Everything submitted before is committed before it is called.

@@ -8,12 +8,12 @@ import sys
 import pytest
 from sqlalchemy import select, text
 
-from crawlers.crawl.claims import Alone, RecentRate, Worker
+from crawlers.crawl.claims import Alone
 from crawlers.items import SiteLimits
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.schema.tables import worker
-from crawlers.store.worker_rows import WorkerLock, free_locks
+from crawlers.store.worker_rows import RecentRate, Worker, WorkerLock, free_locks
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.scope import Scope
 from tests.support.opened_crawl import rounds, target
@@ -158,7 +158,7 @@ def test_lone_worker_is_shown_and_asked_to_pause_and_stop(begun):
     assert one.rows("SELECT leases FROM worker") == [(1,)]
     committed(worker_rows.ask, one.crawl.session.database, 1, worker_rows.PAUSE)
     one.round()
-    assert not one.crawl.leasing.may_lease
+    assert not one.crawl.leasing.may_lease(one.now)
     assert one.stopped == []
     one.end(lease)
     committed(worker_rows.ask, one.crawl.session.database, 1, worker_rows.STOP)
@@ -219,15 +219,15 @@ def one(database, monkeypatch):
 def test_worker_is_sure_of_its_sites_for_half_of_the_deadline(one):
     one.round()
     one.now += 15.0
-    assert one.worker.is_sure
+    assert one.now <= one.worker.sure_until
     one.now += 0.01
-    assert not one.worker.is_sure
+    assert one.now > one.worker.sure_until
     one.worker.begin_round()
     one.now += 14.0
     one.worker.end_round()
-    assert one.worker.is_sure
+    assert one.now <= one.worker.sure_until
     one.now += 2.0
-    assert not one.worker.is_sure, "the beat is as old as the beginning of the round"
+    assert one.now > one.worker.sure_until, "the beat is as old as the beginning of the round"
 
 
 @pytest.mark.both_stores

@@ -108,7 +108,7 @@ def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
 
 def _own(crawl, url):
     addresses = SiteAddresses()
-    row = crawl.crawl.sites.row(crawl.crawl.session.row.sites[0].id)
+    row = crawl.crawl.sites.rows[crawl.crawl.session.row.sites[0].id]
     addresses.set(row.site, row.addresses, row.address)
     return addresses.of_site(target(url))
 

@@ -7,8 +7,8 @@ import pytest
 
 from crawlers.bandits.index_rule import Best
 from crawlers.bandits.turns import RoundRobin
-from crawlers.crawl.spec import CrawlSpec, check_order
 from crawlers.errors import ConfigError
+from crawlers.inputs.setting_readers import check_order
 from crawlers.items import State
 from crawlers.mission import missions
 from crawlers.ranking.page_orders import REWARDS as NEW_LINKS
@@ -80,7 +80,6 @@ def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(opened
 
 
 def test_values_that_change_with_every_page_are_not_compared_by_best():
-    harvest = CrawlSpec("extlinks", gives={NEW_LINKS: True})
-    check_order("learnt", harvest, RoundRobin())
+    check_order("learnt", "extlinks", {NEW_LINKS}, RoundRobin())
     with pytest.raises(ConfigError, match="use RULE=auto"):
-        check_order("learnt", harvest, Best())
+        check_order("learnt", "extlinks", {NEW_LINKS}, Best())

@@ -101,7 +101,7 @@ def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened
     assert crawl.crawl.leasing.waits_for_robots(crawl.now)
     policy.more = True
     assert not crawl.crawl.leasing.waits_for_robots(crawl.now), "the policy queues pages"
-    policy.more, policy.ready = False, False
+    policy.more, policy.is_ready = False, False
     assert not crawl.crawl.leasing.waits_for_robots(crawl.now), "the policy waits for something else"
 
 
@@ -116,10 +116,10 @@ def test_one_call_rejects_a_bounded_number_of_urls(opened, policy, monkeypatch):
 
 
 def test_nothing_is_requested_before_the_policy_is_ready(opened, policy):
-    policy.ready = False
+    policy.is_ready = False
     crawl = opened()
     assert (crawl.crawl.leasing.next(NOW), crawl.crawl.leasing.next_due(NOW)) == (None, None)
-    policy.ready = True
+    policy.is_ready = True
     crawl.crawl.control.resume()
     assert crawl.wakes == 1
     assert crawl.crawl.leasing.next_due(NOW) == 0.0

@@ -167,7 +167,7 @@ def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, mon
     lost = StoreError("the file was removed")
     monkeypatch.setattr(crawl.crawl.session.writer, "_check_store", lambda: (_ for _ in ()).throw(lost))
     crawl.crawl.session.writer._checked_at = float("-inf")
-    crawl.fail(crawl.crawl.frontier.leased(1))
+    crawl.fail(crawl.crawl.frontier.leases.get(1))
     crawl.crawl.session.writer._thread.join()
     crawl.round()
     check_failure(crawl, StoreError, "the file was removed")

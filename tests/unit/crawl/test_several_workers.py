@@ -63,7 +63,7 @@ def test_site_that_one_worker_found_public_is_never_private_to_another(database_
         crawls.append(OpenedCrawl(database_url, mission=mission))
     one, two = crawls
     rounds(two, one, two)
-    held = [row.site for row in two.crawl.sites.rows]
+    held = [row.site for row in two.crawl.sites.rows.values()]
     assert held
     assert not any(two.crawl.addresses.admitted(site.removeprefix("http://"), ["127.0.0.1"]) for site in held)
     for crawl in crawls:
@@ -149,7 +149,7 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
         for lease in crawl.leases():
             end(crawl, lease)
     rounds(one, two)
-    elected, other = (one, two) if one.crawl._last.is_elected else (two, one)
+    elected, other = (one, two) if one.crawl.session.claims.last.is_elected else (two, one)
     assert (elected.crawl.leasing.has_pending, other.crawl.leasing.has_pending) == (True, False)
     assert not other.crawl.leasing.has_unsettled_levels
     other.close()

@@ -26,7 +26,7 @@ def owners(crawl):
 def holds(crawl):
     """Return the sites that the worker holds by the store, which must be those that it has opened."""
     own = {site for site, owner in owners(crawl).items() if owner == crawl.crawl.session.row.worker_id}
-    assert own == {row.site for row in crawl.crawl.sites.rows}
+    assert own == {row.site for row in crawl.crawl.sites.rows.values()}
     return own
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
 
 import pytest
 from scrapy.settings import Settings
@@ -239,8 +238,7 @@ def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
     for number in (1, 2, 3, 3):
         robots.record(number, 200, text)
     for number in (3, 2, 1, 3):
-        lease = SimpleNamespace(site_id=number, url="http://a.example/a")
-        while callable(verdict := robots.verdict(lease)):
+        while callable(verdict := robots.verdict(f"http://{number}.example", "http://a.example/a")):
             verdict()()
         assert verdict == "robots_disallows"
     assert loaded == [1, 3]

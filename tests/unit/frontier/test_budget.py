@@ -13,6 +13,8 @@ from crawlers.store.writing.pulls import Pull
 class Heard:
     """A rule that records the reported pulls."""
 
+    has_index = True
+
     def __init__(self):
         self.told = []
 

@@ -6,7 +6,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.url_cache import (
+from crawlers.frontier.discovery import (
     MAX_LEVEL,
     MIN_MERGED,
     REVIVABLE,

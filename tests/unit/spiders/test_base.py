@@ -9,9 +9,10 @@ import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.settings import Settings
 
-from crawlers.crawl.spec import link_tags, open_run
+from crawlers.crawl.spec import open_run
 from crawlers.errors import ConfigError
 from crawlers.frontier.values import Lease
+from crawlers.inputs.setting_readers import link_tags
 from crawlers.items import LEASE
 from crawlers.pages.response import LARGE_BYTES
 from crawlers.spiders.base import COMPONENTS, LIST_FIELDS, PAGE_FIELDS, read_hosts
@@ -315,7 +316,7 @@ def test_signals_and_stats_are_those_of_scrapy_whether_a_middleware_sees_the_req
 
 
 BROKEN = """
-from crawlers.crawl.page_recording import PageRecording
+from crawlers.crawl.leasing import PageRecording
 from crawlers.pages.response import ResponseReader
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import update
 
-from crawlers.crawl import held_sites
+from crawlers.crawl import open_sites as held_sites
 from crawlers.crawl.run import Run
 from crawlers.items import ExternalLink, SiteLimits
 from crawlers.store.schema.tables import site
@@ -45,7 +45,7 @@ def held_after_each(crawl, rounds):
     left = []
     for _ in range(rounds):
         crawl.crawl.session.claims._give_up_sources(1, 2)
-        left.append(len(list(crawl.crawl.sites.rows)))
+        left.append(len(list(crawl.crawl.sites.rows.values())))
     return left
 
 
@@ -68,7 +68,7 @@ def test_nothing_more_is_given_up_while_pages_of_what_is_given_up_are_in_flight(
     further = crawl.leases()
     for lease in found:
         read(crawl, lease)
-    kept = {row.id for row in crawl.crawl.sites.rows}
+    kept = {row.id for row in crawl.crawl.sites.rows.values()}
     assert kept == {lease.site_id for lease in further}
     assert crawl.crawl.trials._responding == kept
 
@@ -88,14 +88,14 @@ def test_site_that_is_given_up_is_forgotten(begin):
     one = begin(policy, mission, **settings)
     for _ in SITES[:2]:
         read(one, one.lease())
-    both = {row.id for row in one.crawl.sites.rows}
+    both = {row.id for row in one.crawl.sites.rows.values()}
     assert set(one.crawl.trials._responding) == both
     one.crawl.starts._moving.update(dict.fromkeys(both, "http://www.test"))
     two = begin(None, mission, **settings)
     for _ in range(2):
         two.round()
         one.round()
-    kept = {row.id for row in one.crawl.sites.rows}
+    kept = {row.id for row in one.crawl.sites.rows.values()}
     assert len(kept) == 1
     assert set(policy.closed) == both - kept
     for part in (one.crawl.trials._responding, one.crawl.starts._moving):
@@ -123,7 +123,7 @@ def new_site(crawl, source):
 
 
 def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
-    held, rows = sources.crawl.session.claims, list(sources.crawl.sites.rows)
+    held, rows = sources.crawl.session.claims, list(sources.crawl.sites.rows.values())
     first, second = rows[0].id, rows[3].id
     assert held._waiting_sources() == [first, second]
     leases = [sources.lease() for _ in range(3)]
@@ -134,13 +134,13 @@ def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
     assert held._waiting_sources() == [second, first], "nothing was requested of it"
     sources.crawl.sites.fetching.add(rows[4].id)
     held._give_up_sources(1, 2)
-    assert not sources.crawl.sites.is_open(first), "the robots.txt of a site of the other one is being fetched"
-    assert sources.crawl.sites.is_open(second)
+    assert first not in sources.crawl.sites.rows, "the robots.txt of a site of the other one is being fetched"
+    assert second in sources.crawl.sites.rows
 
 
 def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch):
     """Because what is known of their URLs is taken up by the reactor."""
-    held, first = sources.crawl.session.claims, sources.crawl.sites.rows[0].id
+    held, first = sources.crawl.session.claims, next(iter(sources.crawl.sites.rows.values())).id
     opened = []
     load = held._held.load
 
@@ -165,15 +165,15 @@ def test_new_site_of_a_source_that_is_not_held_is_not_opened(sources):
 
 
 def test_source_that_is_given_up_while_it_is_read_is_not_opened(sources, monkeypatch):
-    held, row = sources.crawl.session.claims, new_site(sources, sources.crawl.sites.rows[0].id)
+    held, row = sources.crawl.session.claims, new_site(sources, next(iter(sources.crawl.sites.rows.values())).id)
     monkeypatch.setattr(Run, "load_sites", lambda self, rows: held._claimed.clear())
     held._add_claimed([row])
     asyncio.run(held.open())
-    assert row.id not in {one.id for one in sources.crawl.sites.rows}
+    assert row.id not in {one.id for one in sources.crawl.sites.rows.values()}
 
 
 def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sources):
-    held, rows = sources.crawl.session.claims, list(sources.crawl.sites.rows)
+    held, rows = sources.crawl.session.claims, list(sources.crawl.sites.rows.values())
     found = sources.leases()
     held._give_up_sources(1, 2)
     (source,) = held._parting
@@ -183,7 +183,7 @@ def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sour
     for lease in found:
         read(sources, lease)
     kept = {row.id for row in rows if (row.source_id or row.id) != source}
-    assert {row.id for row in sources.crawl.sites.rows} == kept
+    assert {row.id for row in sources.crawl.sites.rows.values()} == kept
 
 
 def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from crawlers.crawl.claims import ROUND_S
 from crawlers.crawl.run import Run
 from crawlers.items import LinkPlace, SiteLimits, Target
 from crawlers.store import worker_rows
+from crawlers.store.worker_rows import ROUND_S
 from crawlers.urls.scope import Scope
 from crawlers.workers import shared
 from crawlers.workers.shared import SOON_S, Details, _Result, details_of, incoming, link_message, text_of
@@ -105,7 +105,7 @@ def test_messages_are_taken_up_a_few_at_a_time_as_the_policy_wants_them(begun, m
     monkeypatch.setattr(shared, "MESSAGES_AT_ONCE", 2)
     one, two = begun(), begun()
     rounds(one, two)
-    ours = {row.site for row in one.crawl.sites.rows}
+    ours = {row.site for row in one.crawl.sites.rows.values()}
     mine, theirs = sorted(ours), sorted(set(SITES) - ours)
     assert mine
     assert theirs

@@ -77,7 +77,9 @@ def test_known_url_that_is_announced_becomes_fresh(engine):
     site = news_site(engine)
     begun(site, "/a1", "/x1", "/feed")
     feed = next(lease for lease in site.frontier.lease(NOW, 9) if lease.url.endswith("/feed"))
-    for lease in [lease for lease in map(site.frontier.leased, range(1, 9)) if lease is not None and lease is not feed]:
+    for lease in [
+        lease for lease in map(site.frontier.leases.get, range(1, 9)) if lease is not None and lease is not feed
+    ]:
         site.frontier.release(lease, NOW)
     end(site, feed, "/x1", announced={"/x1": QueueSlot(FRESH, NOW)})
     assert drained(site) == ["/x1", "/a1"]
@@ -94,7 +96,7 @@ def test_only_revisits_remain_when_nothing_waits_rests_or_is_leased(engine):
     assert not site.frontier.only_revisits(NOW), "one is tried again"
     site.frontier.lease(NOW + 90, 1)  # the scheduled revisit, which is due before it
     end(site, site.one(NOW + 90), now=NOW + 90)
-    (again,) = [lease for lease in map(site.frontier.leased, range(1, 9)) if lease is not None]
+    (again,) = [lease for lease in map(site.frontier.leases.get, range(1, 9)) if lease is not None]
     assert not site.frontier.only_revisits(NOW + 90), "it is leased"
     end(site, again, revisit_at=NOW + 150, now=NOW + 90)
     returns = [site.frontier.only_revisits(NOW + after) for after in (90, 149, 150, 151)]
@@ -179,7 +181,7 @@ def test_finished_page_can_be_fetched_once_more(engine):
     begun(site, "/x1", "/x2", "/x3")
     first = {lease.url.removeprefix(site.root): lease.id for lease in site.frontier.lease(NOW, 9)}
     for page_id in first.values():
-        lease = site.frontier.leased(page_id)
+        lease = site.frontier.leases.get(page_id)
         assert lease is not None
         end(site, lease)
     site.frontier.fetch_again(site.root, [(first[path], None, NOW) for path in ("/x1", "/x2")], NOW)

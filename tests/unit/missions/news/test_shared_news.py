@@ -51,7 +51,7 @@ class NewsWorker(OpenedCrawl):
 
     @property
     def sites(self):
-        return {row.site for row in self.crawl.sites.rows}
+        return {row.site for row in self.crawl.sites.rows.values()}
 
     def due(self):
         return {lease.url: lease for lease in self.leases()}

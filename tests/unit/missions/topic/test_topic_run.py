@@ -5,12 +5,13 @@ import asyncio
 import pytest
 
 from crawlers.bandits.turns import RoundRobin
-from crawlers.crawl.spec import CrawlSpec, check_order, response_reader
+from crawlers.crawl.spec import response_reader
 from crawlers.errors import ConfigError
+from crawlers.inputs.setting_readers import check_order
 from crawlers.missions.topic import TOPIC
 from crawlers.missions.topic.topic_file import parse_topic, terms_of
 from crawlers.missions.topic.topic_run import TopicRun
-from crawlers.missions.topic.vectors import STRATEGIES, Terms
+from crawlers.missions.topic.vectors import Terms
 from crawlers.pages.response import WebResponse
 from crawlers.urls.addresses import SiteAddresses
 from tests.support.opened_crawl import OpenedCrawl, quick_settings
@@ -59,4 +60,4 @@ def test_crawl_whose_example_is_missing_may_have_another_topic(sqlite_url):
 
 def test_mission_that_has_another_way_names_it():
     with pytest.raises(ConfigError, match="which topic does not have; write strategy: learnt in its file"):
-        check_order("learnt", CrawlSpec("topic", gives={TOPIC: STRATEGIES["anchor"]}), RoundRobin())
+        check_order("learnt", "topic", {TOPIC}, RoundRobin())

@@ -3,8 +3,8 @@
 import pytest
 
 from crawlers.bandits.index_rule import Best
-from crawlers.crawl.spec import CrawlSpec, check_order
 from crawlers.errors import ConfigError
+from crawlers.inputs.setting_readers import check_order
 from crawlers.missions.news import ARTICLES
 from crawlers.spiders.news import NewsSpider
 from tests.support.opened_crawl import project_settings
@@ -21,4 +21,4 @@ def test_news_names_what_an_order_lacks(order):
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])
 def test_articles_are_ranked_by_missions_with_queue_slots(order):
-    check_order(order, CrawlSpec("news", gives={ARTICLES: True}), Best())
+    check_order(order, "news", {ARTICLES}, Best())
