@@ -142,8 +142,9 @@ class SqlFrontierStore:
         return self._lists(self._known_from[column], site=site_id, first=first, limit=limit)
 
     def span(self, site_id: int) -> int:
-        """Return the difference of the greatest and the least number of the URLs of a site that has some."""
-        return int(self._read("SELECT max(id) - min(id) FROM page WHERE site_id = :site", site=site_id)[0][0])
+        """Return the difference of the greatest and the least number of the URLs of a site; 0 if it has none."""
+        ((span,),) = self._read("SELECT max(id) - min(id) FROM page WHERE site_id = :site", site=site_id)
+        return int(span or 0)
 
     def _lists(self, statement: str, **values: Any) -> UrlRows:
         ((*lists, _),) = self._read(statement, **values)

@@ -77,7 +77,7 @@ class Downloader(ScrapyDownloader):
         return self.short_way.fetch(request)
 
 
-class _Begun(NamedTuple):
+class EngineRequest(NamedTuple):
     """A request of the engine, in which others may follow, and its result."""
 
     request: Request
@@ -118,11 +118,11 @@ class ShortWay:
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:
         """Return what becomes the response to *request*; the request itself if its page, and others, are recorded."""
-        begun = _Begun(request, Deferred())
+        begun = EngineRequest(request, Deferred())
         self._begin(request, begun)
         return begun.result
 
-    def _begin(self, request: Request, begun: _Begun) -> None:
+    def _begin(self, request: Request, begun: EngineRequest) -> None:
         self._active.add(request)
         is_unwanted = self._content_types.is_unwanted if is_of_mission(request) else None
         callbacks = Callbacks(partial(self._ended, request, begun), self.sent, is_unwanted)
@@ -140,7 +140,12 @@ class ShortWay:
             call_later(0, callbacks.ended, error, 0, 0)  # the engine may begin another one only after that
 
     def _ended(
-        self, request: Request, begun: _Begun, outcome: Response | Exception, sent_bytes: int, received_bytes: int
+        self,
+        request: Request,
+        begun: EngineRequest,
+        outcome: Response | Exception,
+        sent_bytes: int,
+        received_bytes: int,
     ) -> None:
         heard = heard_signals(self._crawler)
         if self._stats is not None:
@@ -165,7 +170,7 @@ class ShortWay:
                     return
         self._leave(Failure(outcome) if isinstance(outcome, Exception) else outcome, request, begun)  # type: ignore[no-untyped-call]
 
-    def _leave(self, outcome: Response | Failure, request: Request, begun: _Begun) -> None:
+    def _leave(self, outcome: Response | Failure, request: Request, begun: EngineRequest) -> None:
         self._active.remove(request)
         pages = self.pages
         if pages is None or not pages.takes(request, outcome):
@@ -184,13 +189,13 @@ class ShortWay:
             self._active.add(request)
             deferred_from_coro(recorded).addBoth(self._recorded, pages, request, begun)
 
-    def _recorded(self, result: object, pages: DirectPages, request: Request, begun: _Begun) -> None:
+    def _recorded(self, result: object, pages: DirectPages, request: Request, begun: EngineRequest) -> None:
         self._active.remove(request)
         if isinstance(result, Failure) and isinstance(result.value, Exception):
             pages.fail(request, result.value)
         self._follow(pages, begun)
 
-    def _follow(self, pages: DirectPages, begun: _Begun) -> None:
+    def _follow(self, pages: DirectPages, begun: EngineRequest) -> None:
         """Begin with the next page in the request of the engine, or end it."""
         try:
             following = pages.following()
