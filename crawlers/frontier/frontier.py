@@ -210,6 +210,7 @@ class Frontier:
         """Drop the known URLs of all sites; nothing is added afterwards."""
         for site in self.schedule.sites.values():
             site.seen = UrlCache()
+            site.seen.is_complete = False
 
     def _share_head_urls(self) -> None:
         share = self._head_total // max(1, len(self.schedule.sites))
@@ -278,8 +279,7 @@ class Frontier:
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until something may be leased; None if nothing will be without a further event."""
-        due_s = self.schedule.next_due(now)
-        return due_s if due_s is not None and self.budget.has_room else None
+        return self.schedule.next_due(now) if self.budget.has_room else None
 
     # Ending leases --------------------------------------------------------------------------------
 

@@ -179,7 +179,7 @@ class SiteSchedule:
                 self._reading[site.id] = None
                 return site.id in self._awake
             nearest = site.nearest if self._in_order else None
-        self._reading.pop(site.id, None)
+        was_reading = self._reading.pop(site.id, False) is None
         gate = site.gate
         is_asleep = site.is_paused or gate.in_flight >= gate.parallel
         if not is_asleep:
@@ -197,7 +197,7 @@ class SiteSchedule:
                 site.due_at = gate.next_at
                 heapq.heappush(self._due, (gate.next_at, site.id))
             return False
-        if site.id not in self._awake:
+        if was_reading or site.id not in self._awake:  # a rule leaves out one that is not ready
             self._rule.wake(site.id)
             self._awake.add(site.id)
         if self._rule.weighs_pages:

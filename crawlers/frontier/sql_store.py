@@ -46,7 +46,7 @@ _KNOWN = f"""
 # As JSON: with a row per URL, a thread that reads would need the interpreter for each, and waits for it every time.
 _LIST = {"sqlite": "json_group_array({0})", "postgresql": "CAST(json_agg({0}) AS text)"}
 # The sign keeps SQLite from looking for each URL by its key.
-_FROM = "site_id = :site AND {0} >= :first ORDER BY {0} LIMIT :limit"
+_FROM = "site_id = :site AND {0} BETWEEN :first AND :last ORDER BY {0} LIMIT :limit"
 _FROM_OF = {"key": _FROM.format("key"), "id": f"+{_FROM.format('id')}"}
 _NUMBERS_KNOWN = "SELECT site_id, count(*) FROM page WHERE site_id{among} GROUP BY site_id"
 _WAITING = f"""
@@ -134,17 +134,17 @@ class SqlFrontierStore:
         """Return the URLs of these keys that were found before."""
         return self._lists(self._known_among, site=site_id, ids=json.dumps(list(keys)))
 
-    def known_from(self, site_id: int, first: int, limit: int, column: str = "key") -> UrlRows:
-        """Return the next *limit* URLs of the site whose key, or whose number ("id"), is *first* or greater, in order.
+    def known_from(self, site_id: int, column: str, first: int, last: int, limit: int) -> UrlRows:
+        """Return the next *limit* URLs of the site whose "key", or whose number ("id"), is in a range, in order.
 
         By their numbers they are read in the order in which they lie in the store, with those of sites between them.
         """
-        return self._lists(self._known_from[column], site=site_id, first=first, limit=limit)
+        return self._lists(self._known_from[column], site=site_id, first=first, last=last, limit=limit)
 
-    def span(self, site_id: int) -> int:
-        """Return the difference of the greatest and the least number of the URLs of a site; 0 if it has none."""
-        ((span,),) = self._read("SELECT max(id) - min(id) FROM page WHERE site_id = :site", site=site_id)
-        return int(span or 0)
+    def range_of(self, site_id: int) -> tuple[int, int]:
+        """Return the least and the greatest number of the URLs of a site; 0 if it has none."""
+        ((first, last),) = self._read("SELECT min(id), max(id) FROM page WHERE site_id = :site", site=site_id)
+        return first or 0, last or 0
 
     def _lists(self, statement: str, **values: Any) -> UrlRows:
         ((*lists, _),) = self._read(statement, **values)

@@ -120,14 +120,16 @@ def _read_known(store: SqlFrontierStore, site_ids: Sequence[int], room: int) -> 
 
 def _chunks(store: SqlFrontierStore, site_id: int, number: int) -> Iterator[UrlRows]:
     """Yield the *number* URLs of a large site, some at a time."""
-    is_dense = store.span(site_id) < DENSE * number
-    first = LEAST_KEY
-    while True:
-        rows = store.known_from(site_id, first, CHUNK, "id" if is_dense else "key")
+    column = "id"
+    first, last = store.range_of(site_id)
+    if last - first >= DENSE * number:
+        column, first, last = "key", LEAST_KEY, GREATEST_KEY
+    while first <= last:
+        rows = store.known_from(site_id, column, first, last, CHUNK)
         yield rows
-        if len(rows.keys) < CHUNK or rows.keys[-1] == GREATEST_KEY:
+        if len(rows.keys) < CHUNK:
             return
-        first = (id_of(rows.values[-1]) if is_dense else rows.keys[-1]) + 1
+        first = (id_of(rows.values[-1]) if column == "id" else rows.keys[-1]) + 1
 
 
 def _collect(chunks: Iterable[UrlRows], room: int, number: int = 0) -> SiteStart:

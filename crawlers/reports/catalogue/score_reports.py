@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.report import Cells, Related
     from crawlers.store.database import Database
-from crawlers.store.reading.importance import Totals
+    from crawlers.store.reading.importance import Totals
 
 ROWS_AT_ONCE = 10_000
 

@@ -62,7 +62,7 @@ def test_known_urls_have_all_their_fields(store):
         row(6, 6, State.REJECTED),
     ]
     write(store, *pages)
-    known = listed(store.known_from(1, LEAST, 9))
+    known = listed(store.known_from(1, "key", LEAST, MOST, 9))
     assert known == [
         (LEAST, pack(1, rank(2, 1), 2, 0), State.WAITING, "http://a.test/1"),
         (3, pack(3, rank(2, 1), 2, TAKEN), State.DONE, None),
@@ -71,10 +71,10 @@ def test_known_urls_have_all_their_fields(store):
         (6, pack(6, rank(2, 1), 0, TAKEN), State.REJECTED, None),
         (MOST, pack(2, rank(2, 1), 1, 0), State.WAITING, None),
     ]
-    assert listed(store.known_from(1, 3, 2)) == known[1:3]
+    assert listed(store.known_from(1, "key", 3, MOST, 2)) == known[1:3]
     assert sorted(listed(store.known_urls(1, [LEAST, 4, 12345]))) == [known[0], known[2]]
     nothing = ([], [], [], [], False)
-    assert store.known_urls(1, []) == store.known_from(2, LEAST, 9) == nothing
+    assert store.known_urls(1, []) == store.known_from(2, "key", LEAST, MOST, 9) == nothing
 
 
 def test_urls_of_several_sites_are_read_together(store):
@@ -85,7 +85,7 @@ def test_urls_of_several_sites_are_read_together(store):
     write(store, WaitingPage(12, *FAILED, 35.0))
     assert store.numbers_known([1, 3, 4]) == {1: 3, 3: 3}
     found = store.known_of([3, 1, 4])
-    assert found == {site: store.known_from(site, LEAST, 9) for site in (1, 3)}
+    assert found == {site: store.known_from(site, "key", LEAST, MOST, 9) for site in (1, 3)}
     assert [found[site].keys for site in (1, 3)] == [sorted(states)] * 2
     assert (store.numbers_known([]), store.known_of([]), store.retries([])) == ({}, {}, {})
 
@@ -98,7 +98,7 @@ def test_roots_that_were_read_are_noticed(store):
     root = row(2, 2, State.DONE)._replace(level=0)
     store.submit(ChangeSet(row(1, 1, State.WAITING), root, row(3, 3, State.DONE)))
     write(store, WaitingPage(1, *FAILED, 35.0))
-    found = [store.known_from(1, key, 1) for key in (1, 2, 3)]
+    found = [store.known_from(1, "key", key, MOST, 1) for key in (1, 2, 3)]
     assert [rows.have_root for rows in found] == [False, True, False]
 
 
