@@ -199,7 +199,6 @@ def main() -> None:
     modules, ours = weigh("crawlers")
     written = words()
     settings = vars(importlib.import_module("crawlers.settings"))
-    importlib.import_module("crawlers.mission").parts_of_all("tables")
     scrapys = vars(importlib.import_module("scrapy.settings.default_settings"))
     figures: dict[str, float] = {
         "modules": modules,
@@ -209,7 +208,7 @@ def main() -> None:
         "protocols with one implementation": lone_protocols(),
         **crawled(),
         "settings of our own": sum(name.isupper() and name not in scrapys for name in settings),
-        "tables": len(importlib.import_module("crawlers.store.schema.tables").metadata.tables),
+        "tables": len(importlib.import_module("crawlers.store.schema").metadata.tables),
         "pinned packages": len(re.findall(r"^[a-z][\w.-]*==", (ROOT / "requirements.txt").read_text(), re.M | re.I)),
         "lines of code of tests": weigh("tests")[1].code,
         "lines of code of bench": weigh("bench")[1].code,

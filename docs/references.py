@@ -24,8 +24,8 @@ from crawlers.options import SETTINGS
 from crawlers.reasons import Reason
 from crawlers.reports.catalogue.registry import REPORTS, missions_of
 from crawlers.store.reading.url_counts import kind_of
+from crawlers.store.schema import metadata
 from crawlers.store.schema.rows import ABOUT
-from crawlers.store.schema.tables import metadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -191,8 +191,7 @@ class LocalWorkers:
 
     def find(self, process: int) -> ProcessRow | None:
         """Return what the store knows of a process of this command; None: it has not joined a crawl."""
-        url = self._settings.get("DATABASE_URL")
-        with suppress(CrawlersError), closing(Database(url, create=False, further=())) as database:
+        with suppress(CrawlersError), closing(Database(self._settings.get("DATABASE_URL"), create=False)) as database:
             return process_row(database, platform.node(), process, time.monotonic() - self._began_at)
         return None  # workers find a broken store themselves, and report that
 
@@ -364,7 +363,7 @@ def wait_for_store(url: str, limit_s: float, stopped: Event) -> None:
     ends_at, pause_s = time.monotonic() + limit_s, FIRST_WAIT_S
     while True:
         try:
-            Database(url, create=False, further=()).close()
+            Database(url, create=False).close()
             return
         except ConfigError:
             if time.monotonic() >= ends_at or stopped.wait(random.uniform(pause_s, 2 * pause_s)):  # noqa: S311

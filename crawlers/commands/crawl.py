@@ -142,7 +142,7 @@ class Command(ProjectCommand, ScrapyCrawl):
         from crawlers.store.database import Database
 
         try:
-            with closing(Database(settings.get("DATABASE_URL"), create=False, further=())) as database:
+            with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
                 check_reach(database, crawl_id, needs_all=settings.getbool("FAIL_ON_UNAVAILABLE"))
         except CrawlersError as error:
             self._report(error)

@@ -31,7 +31,6 @@ from crawlers.inputs.setting_readers import (
     registry_entry,
 )
 from crawlers.items import SiteLimits
-from crawlers.mission import missions
 from crawlers.options import RECORDED
 from crawlers.plurals import counted, plural
 from crawlers.ranking.page_orders import LEARNING
@@ -69,7 +68,6 @@ if TYPE_CHECKING:
     from crawlers.inputs.program import CrawlOrigin
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.items import Target
-    from crawlers.mission import Mission
     from crawlers.ranking.link_features import LinkPrior
     from crawlers.store.sites.site_opening import StoredSelection
     from crawlers.store.writing.change_set import ChangeSet
@@ -119,9 +117,7 @@ class CrawlSession:
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
         link_prior = _link_prior(settings, origin)
-        order_name = settings.get("ORDER")
-        added = [one for one in missions().values() if one.name == mission.name or order_name in one.orders]
-        self.database = _opened(settings.get("DATABASE_URL"), silence_s, origin.rejoins, added)
+        self.database = _opened(settings.get("DATABASE_URL"), silence_s, origin.rejoins)
         self.reader = ReaderThreads()
         self._lock: WorkerLock | None = None
         self._writer: Writer | None = None
@@ -366,13 +362,10 @@ def _link_prior(settings: SettingValues, origin: CrawlOrigin) -> Callable[[], Li
     return partial(chosen_link_prior, settings)
 
 
-def _opened(url: str, silence_s: float, rejoins: int | None, further: Collection[Mission]) -> Database:
-    """Open the store, with the tables of *further* missions; that of the crawl *rejoins* must exist.
-
-    Raises `ConfigError`, or `StoreError` if it is lost.
-    """
+def _opened(url: str, silence_s: float, rejoins: int | None) -> Database:
+    """Open the store; that of the crawl *rejoins* must exist. Raises `ConfigError`, or `StoreError` if it is lost."""
     try:
-        return Database(url, create=rejoins is None, silence_s=silence_s, further=further)
+        return Database(url, create=rejoins is None, silence_s=silence_s)
     except StoreUnreachable:
         raise
     except ConfigError as error:

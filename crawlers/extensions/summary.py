@@ -59,7 +59,7 @@ class CrawlSummary:
         row, run_s = owner.crawl.session.row, owner.crawl.run_s  # of all workers together
         has_pulled = owner.crawl.frontier.budget.has_pulled
         try:
-            with closing(Database(url, create=False, further=())) as database:
+            with closing(Database(url, create=False)) as database:
                 places = Places(
                     owner.files,
                     settings.get("ERROR_LOG_FILE") or "",

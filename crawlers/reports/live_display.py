@@ -237,7 +237,7 @@ class LiveDisplay:
     """The display of the crawl *name*, from construction until `close`. Raises `ConfigError` if it is not stored."""
 
     def __init__(self, database_url: str, name: str) -> None:
-        self._database = Database(database_url, create=False, further=())
+        self._database = Database(database_url, create=False)
         try:
             self._crawl_id = crawl_named(self._database, name).id
         except BaseException:

@@ -50,7 +50,7 @@ class ExtLinksSpider(SiteSpider):
             return read_hosts(hosts)
         limits: list[SiteLimits] = []
         try:
-            with closing(Database(settings.get("DATABASE_URL"), create=False, further=())) as database:
+            with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
                 limits, missing = crawl_seeds(database), f"{database.name} has no enabled site"
         except ConfigError as error:
             missing = str(error).rsplit("; ", 1)[0]  # without its remedy

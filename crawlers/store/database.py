@@ -28,16 +28,15 @@ from sqlalchemy.exc import (
 from sqlalchemy.sql import visitors
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable, StoreVersionError
-from crawlers.mission import first_crawl, missions
-from crawlers.store.schema.tables import CORE_TABLES, SCHEMA_VERSION, metadata, schema_version
+from crawlers.mission import first_crawl
+from crawlers.store.schema import PROGRAM_TABLES
+from crawlers.store.schema.tables import SCHEMA_VERSION, metadata, schema_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from sqlalchemy import URL, ClauseElement, Connection, Engine, Executable, Row
     from sqlalchemy.pool import ConnectionPoolEntry
-
-    from crawlers.mission import Mission, Part
 
 CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
@@ -56,20 +55,12 @@ class Database:
     """An open database with the tables of this version.
 
     Raises `ConfigError` if it can't be opened, created or written (`StoreUnreachable` if that may pass), and
-    `StoreVersionError` if another version wrote it. With *create* false a missing database is an error. A store has the
-    tables of the missions that crawled in it; those of *further* ones (None: of all) are added, empty. With *create*
-    false and a store that can't be written, queries of them raise a `StoreError`. A server is given up that can't be
-    reached for about *silence_s* seconds, or three times as long if the connection was open before.
+    `StoreVersionError` if another version wrote it. With *create* false a missing database is an error, and nothing is
+    written. A server is given up that can't be reached for about *silence_s* seconds, or three times as long if the
+    connection was open before.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        create: bool = True,
-        silence_s: float = SILENCE_S,
-        further: Collection[Mission] | None = None,
-    ) -> None:
+    def __init__(self, url: str, *, create: bool = True, silence_s: float = SILENCE_S) -> None:
         self.url = _parsed(url)
         if self.is_sqlite:
             _check_file(self.url, create)
@@ -80,7 +71,7 @@ class Database:
             else _server_engine(self.url, silence_s)
         )
         try:
-            self._prepare_tables(create, missions().values() if further is None else further)
+            self._prepare_tables(create)
         except (OperationalError, DatabaseError) as error:
             self.engine.dispose()
             kind = StoreUnreachable if _may_pass(error) else ConfigError
@@ -90,8 +81,7 @@ class Database:
             raise
         self._may_create = False
 
-    def _prepare_tables(self, create: bool, further: Collection[Mission]) -> None:
-        of_missions = [_tables_of(mission) for mission in further]
+    def _prepare_tables(self, create: bool) -> None:
         with self.engine.connect() as connection:
             version = connection.dialect.server_version_info
             if not self.is_sqlite and version is not None and version < LEAST_VERSION:
@@ -99,23 +89,19 @@ class Database:
                     f"DATABASE_URL={self.name} is PostgreSQL {'.'.join(map(str, version))}; this program needs "
                     f"{LEAST_VERSION[0]} or later: update the server, or name another one"
                 )
-            missing = self._missing_tables(connection, of_missions)
-        if not missing:
-            return
-        if missing.keys() >= CORE_TABLES and not create:
+            missing = self._missing_tables(connection)
+        if len(missing) == len(metadata.tables) and not create:
             raise StoreVersionError(f"DATABASE_URL={self.name} has no crawl; run a crawl on it first")
-        try:
-            with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
-                lock_name(connection, "tables")  # jobs that start together may all find them missing
-                still = self._missing_tables(connection, of_missions)
-                metadata.create_all(connection, list(still.values()), checkfirst=False)
-        except DatabaseError:
-            if create:
-                raise
-            self._refuse_queries_of(missing)
+        if missing and not create:
+            self._refuse_queries_of({one.name for one in missing})
+        if not missing or not create:
+            return
+        with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
+            lock_name(connection, "tables")  # jobs that start together may all find them missing
+            metadata.create_all(connection, self._missing_tables(connection), checkfirst=False)
 
-    def _missing_tables(self, connection: Connection, of_missions: list[frozenset[str]]) -> dict[str, Table]:
-        """Return all tables of a new store, or those of missions that it does not have yet; others were lost."""
+    def _missing_tables(self, connection: Connection) -> list[Table]:
+        """Return all tables of a new store, or those of missions of users, which crawls add; one of ours was lost."""
         found = metadata.tables.keys() & inspect(connection).get_table_names()
         number = connection.scalar(select(schema_version.c.number)) if schema_version.name in found else None
         if found and number != SCHEMA_VERSION:
@@ -124,12 +110,10 @@ class Database:
                 f"DATABASE_URL={self.name} was written by another version of this program ({schema}; this one needs "
                 f"schema {SCHEMA_VERSION}); go on with that version, or name another database for a new crawl"
             )
-        begun = [tables for tables in of_missions if tables & found]
-        known = found.union(CORE_TABLES, *begun) if found else found
-        return {name: one for name, one in metadata.tables.items() if name not in known}
+        return [one for name, one in metadata.tables.items() if not found or name not in found | PROGRAM_TABLES]
 
     def _refuse_queries_of(self, missing: Container[str]) -> None:
-        """Let queries of the tables *missing* raise a `StoreError` until another process adds them."""
+        """Let queries of the tables *missing* raise a `StoreError` until a crawl of their mission adds them."""
 
         @event.listens_for(self.engine, "before_execute")
         def _check(connection: Connection, statement: ClauseElement, *_: Any) -> None:
@@ -232,21 +216,6 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
-
-
-def _tables_of(mission: Mission) -> frozenset[str]:
-    """Return the tables that a mission adds together, and declare them; a user may add some to a mission later."""
-    modules = mission.all_parts("tables")
-    if mission.package is not None:
-        return frozenset()
-    found = (one.name for module in modules for one in vars(module).values() if isinstance(one, Table))
-    return frozenset(found) - CORE_TABLES
-
-
-def parts_in(connection: Connection, kind: Part) -> list[Any]:
-    """Return the parts of a kind of all missions whose tables the store has."""
-    found = set(inspect(connection).get_table_names())
-    return [part for one in missions().values() if _tables_of(one) <= found for part in one.all_parts(kind)]
 
 
 def lock_name(connection: Connection, name: str) -> None:
@@ -433,7 +402,6 @@ class StoreCheck:
         self._database = database
         self._identities: dict[str, tuple[int, int]] = {}
         self._size = 0
-        self._tables = frozenset(metadata.tables)  # of missions that are imported later, the store may have none
         self()
 
     def __call__(self) -> None:
@@ -445,7 +413,7 @@ class StoreCheck:
                 self._compare(part)
             self._check_size(path)
         with self._database.read() as connection:
-            missing = self._tables.difference(inspect(connection).get_table_names())
+            missing = metadata.tables.keys() - set(inspect(connection).get_table_names())
         if missing:
             raise StoreError(self._lost(f"has no table {min(missing)} any more"))
 

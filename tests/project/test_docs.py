@@ -47,7 +47,7 @@ NO_SETTINGS = {
         "DELETED_LINKS",
         "DELTA_BINARY_PACKED",
         "RAW_UCB_C",
-        "CORE_TABLES",
+        "PROGRAM_TABLES",
     ),
     *chain.from_iterable(by_name(mission.removed) for mission in missions().values()),
 }

@@ -10,13 +10,13 @@ from sqlalchemy import func, select
 
 from crawlers.files.csv_tables import write_table
 from crawlers.items import LinkPlace
+from crawlers.mission import parts_of_all
 from crawlers.ranking.link_features import FEATURES, NONE, feature_id, link_feature_names, prior_of
 from crawlers.ranking.link_values import LinkValues, features_of
 from crawlers.reports.catalogue.conditions import by_code_points, is_wanted_site, of_page
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.renderers import file_cells
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind
-from crawlers.store.database import parts_in
 from crawlers.store.reading.importance import totals_of, weight_of_page, weights_of_crawl
 from crawlers.store.schema.tables import link, link_features, page, page_change, pull, site
 from crawlers.store.writing.pulls import stored_link_prior
@@ -65,7 +65,7 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
     pages: dict[int, int] = {}
     found: dict[int, float] = {}
     with database.read() as connection:
-        of_mission = (links(connection, crawl_id) for links in parts_in(connection, "links"))
+        of_mission = (links(connection, crawl_id) for links in parts_of_all("links"))
         values = next(filter(None, of_mission), None) or values_at_first(connection, crawl_id)
         for reward, text, of, url, title, level in connection.execute(rows):
             if text is None:

@@ -10,11 +10,11 @@ import numpy as np
 from sqlalchemy import func, select
 
 from crawlers.items import REVISIT, State
+from crawlers.mission import parts_of_all
 from crawlers.ranking.link_features import FEATURES
 from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, features_of
 from crawlers.reports.catalogue.score_reports import values_at_first
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
-from crawlers.store.database import parts_in
 from crawlers.store.reading.importance import standing
 from crawlers.store.schema.tables import importance, link_features, page, pull, site
 
@@ -55,7 +55,7 @@ def score_facts(
     row = connection.execute(select(importance).where(importance.c.page_id == page_id)).one_or_none()
     if row is not None:
         return facts_about(Topic.SCORE, _importance(connection, crawl_id, row))
-    for scores in parts_in(connection, "scores"):
+    for scores in parts_of_all("scores"):
         if lines := scores(connection, crawl_id, page_id, is_over):
             return facts_about(Topic.SCORE, lines)
     features = link_features_of(connection, page_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import func, inspect, select, text
+from sqlalchemy import func, select, text
 
 from crawlers.errors import BadUrl
 from crawlers.items import State
@@ -217,10 +217,11 @@ class _PageHistory:
         return facts_about(Topic.STATE, lines)
 
     def _has_scores(self) -> bool:
-        stored = inspect(self._connection).get_table_names()
-        tables = [metadata.tables[name] for name in SCORE_ROWS if name in stored]
-        queries = (select(one.c.page_id).where(one.c.page_id == self._row.id) for one in (*tables, link_features))
-        return any(self._connection.execute(query).scalar() is not None for query in queries)
+        return any(
+            self._connection.execute(select(table.c.page_id).where(table.c.page_id == self._row.id)).scalar()
+            is not None
+            for table in (*(metadata.tables[name] for name in SCORE_ROWS), link_features)
+        )
 
     def _content(self, same: Sequence[Any]) -> list[Fact]:
         row = self._row

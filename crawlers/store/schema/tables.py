@@ -815,6 +815,3 @@ class ChangedLinks(NamedTuple):
 
     source_id: int
     kept: list[int]
-
-
-CORE_TABLES = frozenset(metadata.tables)  # by name; missions add others

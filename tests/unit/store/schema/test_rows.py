@@ -8,9 +8,9 @@ from typing import NamedTuple, get_type_hints
 import pytest
 from sqlalchemy import MetaData, text
 
-from crawlers.mission import parts_of_all
+from crawlers.store.schema import metadata
 from crawlers.store.schema.rows import UPDATE, UPSERT, BigInt, Hash, row_types, table, write_of, writes
-from crawlers.store.schema.tables import ImportanceRow, metadata
+from crawlers.store.schema.tables import ImportanceRow
 
 pytestmark = pytest.mark.both_stores
 
@@ -42,7 +42,6 @@ def test_row_that_does_not_fit_its_table_is_refused(names, error, message):
         writes(toy, UPDATE)(NamedTuple("Wrong", [(name, float) for name in names]))
 
 
-parts_of_all("tables")
 OURS = [kind for kind in row_types() if write_of(kind).table in metadata.tables.values()]
 
 
