@@ -77,8 +77,8 @@ class Run:
         """Return why a new URL must not be fetched, or None; called once per URL."""
         return None
 
-    def reason_to_skip(self, lease: Lease) -> str | None:
-        """Return why a leased URL must not be requested after all, or None."""
+    def reason_to_skip(self, lease: Lease) -> str | Callable[[], Callable[[], None]] | None:
+        """Return why a leased URL must not be requested after all; None; or a query as `RobotsPolicy.verdict` does."""
         return None
 
     def read(self, response: WebResponse, lease: Lease, now: float) -> Page | Awaitable[Page]:

@@ -13,7 +13,7 @@ from tests.support.running import Crawl, add_on
 from tests.support.sites.server import Web, links, pages
 from tests.support.terminal import Terminal
 
-GRAPH = ".*content_hash, duplicates"  # the statement that reads a graph
+GRAPH = ".*END, duplicates"  # the statement that reads a graph
 SIZES = {"a": 40, "b": 30, "c": 25}  # of sites, in pages that have links
 
 

@@ -66,7 +66,7 @@ class NoRoomForGraphs:
     def update_settings(self, settings):
         @event.listens_for(Engine, "before_cursor_execute")
         def _limit(connection, cursor, statement, *_):
-            if "id, content_hash, duplicates" in statement:  # the graph is read
+            if "END, duplicates" in statement:  # the graph is read
                 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY))
 
 

@@ -45,7 +45,7 @@ class ArticlePolicy:
     number of the article at a URL that was found before, if its key is not the one given. *earlier* returns the
     document that an earlier crawl has at a URL, if any, which is not fetched again; *classifier* recognises articles.
 
-    The query that `look_up` returns runs in another thread, so that the reactor does not wait for the store.
+    The queries that it returns run in another thread, so that the reactor does not wait for the store.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class ArticlePolicy:
         self._database = database
         self._languages = languages
         self._earlier = earlier
+        self._looked_up: tuple[int, int | None] = (0, None)  # the lease that waits for its query, and what was found
 
     def reason_against(self, target: Target) -> str | None:
         """Return why a new URL must not be fetched: its page was found at another URL."""
@@ -70,12 +71,24 @@ class ArticlePolicy:
         page = self._page_at(original, target.key) if original != target.url else None
         return None if page is None else Reason.SAME_URL.of(page)
 
-    def reason_to_skip(self, lease: Lease) -> str | None:
-        """Return why a leased URL must not be requested: an earlier crawl has its document."""
-        if self._earlier is None or lease.is_revisit or self._classifier.weight(site_of(lease.url), lease.url) <= 0.0:
+    def reason_to_skip(self, lease: Lease) -> str | Callable[[], Callable[[], None]] | None:
+        """Return why a leased URL must not be requested: an earlier crawl has its document; or the query for it."""
+        earlier = self._earlier
+        if earlier is None or lease.is_revisit or self._classifier.weight(site_of(lease.url), lease.url) <= 0.0:
             return None
-        holder = self._earlier(lease.url)
-        return None if holder is None else Reason.STORED_EARLIER.of(holder)
+        if self._looked_up[0] == lease.id:
+            holder = self._looked_up[1]
+            return None if holder is None else Reason.STORED_EARLIER.of(holder)
+
+        def read() -> Callable[[], None]:
+            holder = earlier(lease.url)
+
+            def take_up() -> None:
+                self._looked_up = lease.id, holder
+
+            return take_up
+
+        return read
 
     def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
         """Return the query for `judge`; None if the page has no article."""

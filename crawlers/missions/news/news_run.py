@@ -136,8 +136,8 @@ class NewsRun(Run):
         """Return why a new URL must not be fetched."""
         return self._feeds.reason_against(target.key) or self.articles.reason_against(target)
 
-    def reason_to_skip(self, lease: Lease) -> str | None:
-        """Return why a leased URL must not be requested."""
+    def reason_to_skip(self, lease: Lease) -> str | Callable[[], Callable[[], None]] | None:
+        """Return why a leased URL must not be requested, or a query for it."""
         return self._feeds.reason_against(lease.key) or self.articles.reason_to_skip(lease)
 
     def found_by_robots(self, sitemaps: list[str]) -> list[str]:

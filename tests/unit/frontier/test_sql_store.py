@@ -177,7 +177,7 @@ def test_numbers_are_new_across_blocks_and_stores(store, database):
 
 def plan(sqlite, statement):
     """Return the steps: PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone."""
-    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "first": 0, "ids": "[1]"}
+    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "first": 0, "last": 9, "ids": "[1]"}
     with sqlite.read() as connection:
         return [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
 
