@@ -22,7 +22,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.settings import default_settings as scrapy_defaults
 from scrapy.spiderloader import get_spider_loader
@@ -343,6 +343,14 @@ def _check(name: str, kind: Kind, settings: BaseSettings) -> None:
             raise ConfigError(f"{name}={quoted(str(path))} can't be imported; write module.Class") from None
 
 
+class HelpFormatter(ScrapyHelpFormatter):
+    """Underlines headings, but no line of the help of an option that happens to end with a colon."""
+
+    def format_part_strings(self, part_strings: list[str]) -> list[str]:
+        is_option = part_strings[:1] != ["\n"] and not "".join(part_strings[:1]).startswith("usage: ")
+        return part_strings if is_option else super().format_part_strings(part_strings)
+
+
 class ProjectCommand(ScrapyCommand):
     """A base class, before that of a Scrapy command."""
 
@@ -350,6 +358,7 @@ class ProjectCommand(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        parser.formatter_class = HelpFormatter
         parser.usage, parser.description = suggested(parser.usage or ""), suggested(parser.description or "")
         parser.add_argument(
             "--settings-file", metavar="FILE", help="read settings from this TOML file; those of -s take precedence"

@@ -206,7 +206,7 @@ class Decision:
     is_reported: bool = False  # the mission says itself what is wrong with the page
     revisit_at: float | None = None  # None: no scheduled revisit
     records_changes: bool = True  # keep the differences to the previous visit; of polls only new links matter
-    changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, committed with the page
+    changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, to which those of the page are added
 
 
 ALL, NONE = (float("inf"), 0), (float("-inf"), 0)  # what of a queue is in memory: everything up to a (priority, page)

@@ -277,7 +277,7 @@ def translated(text: str, language: str) -> str:
 
     Commands in it are those of the program that serves the panel.
     """
-    return suggested(translations(language).ugettext(text))
+    return suggested(translations(language).ugettext(text)) if text else ""  # else the head of the translations
 
 
 def compile_templates() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from crawlers.bandits.index_rule import EXACT, BatchGreedy
 from crawlers.items import State
 from crawlers.store.writing.pulls import Pull
 from tests.contracts.site import NOW, Site
@@ -70,3 +71,21 @@ def test_limited_worker_requests_one_block_more_than_it_has_begun(site):
     assert site.lease() == []
     site.frontier.budget.grant(3)
     assert len(site.lease()) == 1
+
+
+def test_site_is_known_to_the_rule_after_a_refill_that_waited(engine, monkeypatch):
+    """With so many sites, a rule leaves one out that is not ready when the best one is asked for."""
+    held = engine.held
+    monkeypatch.setattr(type(held), "is_committed", lambda _, number: number <= held.committed, raising=False)
+    monkeypatch.setattr("crawlers.frontier.sql_store.is_in_event_loop", lambda: True)
+    limits = {"rule": BatchGreedy(2), "page_budget": 16, "head_urls": 16, "records_pulls": True}
+    site = Site(engine, engine.frontier(**limits), parallel=50)
+    for _ in range(EXACT):
+        Site(engine, site.frontier)
+    site.add(*map("/{}".format, range(60)))
+    for lease in site.lease(n=16):
+        site.end(lease)
+    assert site.frontier.best_index(NOW) is None
+    held.flush()
+    assert site.lease() == []
+    assert site.frontier.best_index(NOW) == 0.0

@@ -145,7 +145,7 @@ def export(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> N
         return
     with replacing(path) as stream:
         stream.write(text.encode())
-    print(f"{path}: {len(seeds)} seeds")
+    print(f"{path}: {counted(len(seeds), 'seed')}")
 
 
 def _switch(settings: BaseSettings, wanted: list[str], *, enabled: bool) -> None:

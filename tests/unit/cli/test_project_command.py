@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import ArgumentParser
 
 import pytest
 from scrapy.settings import default_settings as scrapy_defaults
@@ -11,6 +12,7 @@ from crawlers import settings as defaults
 from crawlers.cli.project_command import (
     WITHOUT_EFFECT,
     WITHOUT_EFFECT_ON_MISSIONS,
+    HelpFormatter,
     check_effects,
     check_settings,
     check_typed,
@@ -294,3 +296,11 @@ def test_error_is_one_sentence_with_the_file_and_the_place(read, text, parts):
 def test_all_wrong_settings_are_named(read):
     with pytest.raises(ConfigError, match=r"did you mean PAGES[?]\n.*crawl.toml: NAME='5' is not a text"):
         read("PAGE = 1\nNAME = 5\n")
+
+
+@pytest.mark.parametrize("columns", range(60, 130))
+def test_lines_of_help_are_no_headings(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    parser = ArgumentParser(formatter_class=HelpFormatter)
+    parser.add_argument("--table", help="write a table of URLs or links; may be repeated (default: RESULT_TABLES)")
+    assert sum(set(line) == {"="} for line in parser.format_help().splitlines()) == 2

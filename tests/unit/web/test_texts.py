@@ -82,6 +82,12 @@ def visited(browser, *addresses):
     return seen
 
 
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_text_stays_none(language):
+    """The translation of an empty text is the head of the file of translations."""
+    assert panel.translated("", language) == ""
+
+
 def test_every_text_that_pages_ask_for_is_known(browser, crawl_id, monkeypatch):
     asked = Asked()
     monkeypatch.setattr(panel, "translations", lambda language: asked)

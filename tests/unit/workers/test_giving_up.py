@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import update
 
-from crawlers.crawl import open_sites as held_sites
+from crawlers.crawl.open_sites import CLAIMED_URLS_AT_ONCE, batches_of_sources
 from crawlers.crawl.run import Run
 from crawlers.items import ExternalLink, SiteLimits
 from crawlers.store.schema.tables import site
@@ -151,7 +151,7 @@ def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch
 
     monkeypatch.setattr(held._held, "load", load_only)
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
-    many = held_sites.CLAIMED_URLS_AT_ONCE
+    many = CLAIMED_URLS_AT_ONCE
     monkeypatch.setattr(sources.crawl.frontier.store, "numbers_known", lambda sites: {102: many - 1, 103: 1, 104: many})
     held._add_claimed([SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103, 104)])
     asyncio.run(held.open())
@@ -208,9 +208,9 @@ def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
     ],
 )
 def test_sources_are_read_together_until_they_have_many_sites_or_urls(monkeypatch, known, expected):
-    monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 3)
+    monkeypatch.setattr("crawlers.crawl.open_sites.SITES_AT_ONCE", 3)
     store = SimpleNamespace(numbers_known=lambda numbers: {one: known[one] for one in numbers if one in known})
     frontier = SimpleNamespace(store=store)
     sources = [[SiteRow(number, "", 1, None, 0.0) for number in its] for its in ([1], [2, 3], [4], [5, 6, 7, 8], [9])]
-    found = list(held_sites.batches_of_sources(frontier, sources, 10))
+    found = list(batches_of_sources(frontier, sources, 10))
     assert [[[row.id for row in its] for its in batch] for batch in found] == expected
