@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Decision, Lease, OutgoingLinks
     from crawlers.items import Hint, Target
     from crawlers.store.schema.rows import Row
-    from crawlers.store.worker_rows import Worker
+    from crawlers.store.worker import Worker
     from crawlers.store.writing.writer import Writer
 
 

@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlers.crawl.control import PASSING, naming
+from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.leasing import Leasing, PageRecording
-from crawlers.crawl.open_sites import HeldSites, OpenSites, StartUrls, Trials
+from crawlers.crawl.open_sites import OpenSites, StartUrls, Trials
 from crawlers.crawl.session import CrawlSession
 from crawlers.crawl.site_files import RobotsPolicy, SiteSitemaps
 from crawlers.crawl.site_traps import SiteTraps

@@ -51,7 +51,8 @@ from crawlers.store.sites.site_opening import (
     known_sites,
     open_site_ids,
 )
-from crawlers.store.worker_rows import Worker, WorkerLock
+from crawlers.store.worker import Worker
+from crawlers.store.worker_rows import WorkerLock
 from crawlers.store.writing.page_rows import adopt_links, own_urls
 from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of, stored_link_prior
 from crawlers.store.writing.reserved_ids import ReservedIds

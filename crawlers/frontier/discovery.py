@@ -2,18 +2,29 @@
 
 The hot path of a crawl. A page has some 70 links, about 6 of them new: the cache is queried for all of them at
 once, and functions are called only for those that are new, or may improve what is known.
-
-The cache can be dropped. One integer per URL contains everything that a found link is compared with: the page's number
-(below 2^32), its nearness, its variant, and whether it was leased. URLs that were found or changed recently are in a
-dict, some 120 bytes a URL; all others in a hash table of two arrays, 24 to 48 bytes a URL.
 """
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawlers.frontier.url_cache import (
+    ARBITRARY_VARIANT,
+    ID_SHIFT,
+    MAX_LEVEL,
+    PLACE_MASK,
+    PLACE_SHIFT,
+    REVIVABLE,
+    TAKEN,
+    UrlCache,
+    id_of,
+    pack,
+    place_of,
+    rank,
+    rank_of,
+    variant_of,
+)
 from crawlers.frontier.values import Origin, QueueEntry
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
@@ -21,7 +32,7 @@ from crawlers.store.schema.tables import NewPage, SiteAvailability, WaitingPage
 from crawlers.urls.resolution import variant_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
@@ -32,157 +43,6 @@ if TYPE_CHECKING:
     from crawlers.items import Target
     from crawlers.ranking.page_orders import PageOrder
     from crawlers.store.writing.change_set import ChangeSet
-
-ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
-TAKEN = 1  # leased at least once, or ended: it can no longer be improved
-REVIVABLE = 2  # rejected, but a shorter path or another run may revive it
-_VARIANT_SHIFT = 2
-_VARIANT_MASK = 0b11
-_RANK_SHIFT = 4
-_RANK_BITS = 20
-_RANK_MASK = (1 << _RANK_BITS) - 1
-ID_SHIFT = _RANK_SHIFT + _RANK_BITS
-_HOPS_BITS = 5
-MIN_MERGED = 64  # URLs in the dict before they are merged into the table
-_MERGED_SHIFT = 3  # and at least an eighth of those in the table
-_STEP_SHIFT = 32  # keys are hashes: their low bits name a slot, their high bits the way to the next ones, so that no
-# site can make many URLs that are looked for in the same slots
-# Nearness and variant as one number, `value >> PLACE_SHIFT & PLACE_MASK`: a URL that is found again can improve it only
-# if `place_of(nearness)` is less.
-PLACE_SHIFT = _VARIANT_SHIFT
-PLACE_MASK = (1 << (_RANK_BITS + _RANK_SHIFT - _VARIANT_SHIFT)) - 1
-MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the start URL
-
-
-# The integer of a row of the table `page`, as computed by `pack`, in SQL. PostgreSQL does not widen integers by itself.
-PACKED_SQL = (
-    f"(CAST(id AS BIGINT) << {ID_SHIFT}) + "
-    f"(((CAST(level AS BIGINT) << {_HOPS_BITS}) + hops) << {_RANK_SHIFT}) + (variant << {_VARIANT_SHIFT}) + ({{flags}})"
-)
-
-
-def rank(level: int, hops: int) -> int:
-    """Return the nearness as one number: the level first, then the redirects within it."""
-    return level << _HOPS_BITS | hops
-
-
-def place_of(nearness: int) -> int:
-    """Return the place of a URL of that *nearness* whose variant is the normal form."""
-    return nearness << (_RANK_SHIFT - _VARIANT_SHIFT)
-
-
-def pack(page_id: int, nearness: int, variant: int, flags: int) -> int:
-    """Return the integer of a URL.
-
-    >>> value = pack(7, rank(2, 1), 1, TAKEN)
-    >>> id_of(value), rank_of(value) == rank(2, 1), variant_of(value), bool(value & TAKEN)
-    (7, True, 1, True)
-    """
-    return page_id << ID_SHIFT | nearness << _RANK_SHIFT | variant << _VARIANT_SHIFT | flags
-
-
-def id_of(value: int) -> int:
-    """Return the number of the page."""
-    return value >> ID_SHIFT
-
-
-def rank_of(value: int) -> int:
-    """Return the nearness, as computed by `rank`."""
-    return value >> _RANK_SHIFT & _RANK_MASK
-
-
-def variant_of(value: int) -> int:
-    """Return the rank among the variants, see `resolution.variant_rank`."""
-    return value >> _VARIANT_SHIFT & _VARIANT_MASK
-
-
-class UrlCache:
-    """Maps keys to packed values.
-
-    *lately* contains URLs that were found or changed since they were last merged into the table, and precedes it; its
-    owner writes to it. *is_complete* means that a missing key is a new URL; otherwise the store must be queried.
-    *urls* contains the URLs of waiting or too deep pages whose variant rank does not determine which of two variants is
-    better.
-    """
-
-    __slots__ = ("_keys", "_merged", "_values", "is_complete", "lately", "urls")
-
-    def __init__(self, expected: int = 0) -> None:
-        self.lately: dict[int, int] = {}
-        self.urls: dict[int, str] = {}
-        self.is_complete = True
-        self._clear(expected)
-
-    def _clear(self, expected: int = 0) -> None:
-        """Empty the table, which has room for as many URLs as are *expected*."""
-        self._merged = 0
-        self._keys, self._values = _slots(expected), _slots(expected)
-
-    def __len__(self) -> int:
-        """Return the number of known URLs; a URL that changed since it was merged counts twice."""
-        return len(self.lately) + self._merged
-
-    def merged_values(self, keys: Iterable[int]) -> dict[int, int]:
-        """Return the values of *keys* in the table, as of the time at which they were merged."""
-        slots, values, mask = self._keys, self._values, len(self._keys) - 1
-        found = {}
-        for key in keys:
-            at = key & mask
-            while slots[at] != key and values[at]:
-                at = at + (key >> _STEP_SHIFT | 1) & mask
-            if value := values[at]:
-                found[key] = value
-        return found
-
-    def values_of(self, keys: Collection[int]) -> dict[int, int]:
-        """Return the values of those *keys* that are known."""
-        lately = self.lately
-        known = {key: lately[key] for key in keys if key in lately}
-        return known | self.merged_values(key for key in keys if key not in known) if self._merged else known
-
-    def merge_if_large(self) -> None:
-        """Move the dict into the table if it is large enough."""
-        if len(self.lately) >= max(MIN_MERGED, self._merged >> _MERGED_SHIFT):
-            self._merge()
-
-    def _merge(self) -> None:
-        self.merge(self.lately)
-        self.lately = {}
-
-    def merge(self, known: Mapping[int, int]) -> None:
-        """Add URLs to the table."""
-        needed = self._merged + len(known)
-        if 3 * needed > 2 * len(self._keys):  # searches are short while a third of it is free
-            before = zip(self._keys, self._values, strict=True)
-            self._keys, self._values = _slots(needed), _slots(needed)
-            self._put((key, value) for key, value in before if value)
-        self._merged += self._put(known.items())
-
-    def _put(self, items: Iterable[tuple[int, int]]) -> int:
-        """Write *items* to the table; return how many of the keys were not there."""
-        slots, values, mask = self._keys, self._values, len(self._keys) - 1
-        new = 0
-        for key, value in items:
-            at = key & mask
-            while slots[at] != key and values[at]:
-                at = at + (key >> _STEP_SHIFT | 1) & mask
-            new += not values[at]
-            slots[at], values[at] = key, value
-        return new
-
-    def forget(self) -> None:
-        """Drop the URLs that were neither found for the first time nor changed since they were merged."""
-        if self._merged:
-            self.is_complete = False
-            self.urls = {key: url for key, url in self.urls.items() if key in self.lately}
-            self._clear()
-        self._merge()
-
-
-def _slots(number: int) -> array[int]:
-    """Return empty slots for a *number* of URLs."""
-    return array("q", bytes(8 << (3 * number // 2).bit_length()))
-
 
 MOST_IN_DICTS = 50_000  # known URLs, 6 MB; those of larger crawls move into a table of arrays
 SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change

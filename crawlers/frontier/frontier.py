@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from crawlers.errors import FrontierError
 from crawlers.frontier.acknowledgement import Acknowledgements, fail_loop, redirects_to_variant
-from crawlers.frontier.discovery import TAKEN, UrlCache, UrlDiscovery, waiting_row
+from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.site_queue import PageQueue, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
+from crawlers.frontier.url_cache import TAKEN, UrlCache
 from crawlers.frontier.values import MIN_QUEUE, NO_REWARD, NOTHING_SENT, Lease, Origin, QueueEntry, SiteStart
 from crawlers.items import REVISIT, State
 from crawlers.reasons import Reason

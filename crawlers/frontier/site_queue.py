@@ -15,8 +15,8 @@ import heapq
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.discovery import UrlCache
 from crawlers.frontier.politeness import HostGate
+from crawlers.frontier.url_cache import UrlCache
 from crawlers.frontier.values import ALL, NONE, queue_limit
 from crawlers.items import State
 

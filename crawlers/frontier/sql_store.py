@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from crawlers.frontier.discovery import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
+from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
 from crawlers.frontier.values import Mismatch, PreviousVisit, QueueEntry, Retry, ScoredPage, UrlRows
 from crawlers.items import REVISIT, State
 from crawlers.reasons import REVIVABLE_REASONS

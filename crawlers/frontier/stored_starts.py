@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from crawlers.frontier.discovery import UrlCache, id_of
+from crawlers.frontier.url_cache import UrlCache, id_of
 from crawlers.frontier.values import NONE, Mismatch, ScoredPage, SiteStart, queue_limit
 from crawlers.items import OTHER, State
 from crawlers.store.writing.pulls import downloads_of_site

@@ -15,7 +15,7 @@ from crawlers.store.writing.change_set import ChangeSet
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from crawlers.frontier.discovery import UrlCache
+    from crawlers.frontier.url_cache import UrlCache
     from crawlers.items import Hint, LinkPlace, LinkText, Page, State, Target
     from crawlers.ranking.link_values import Features
     from crawlers.ranking.page_orders import Shares

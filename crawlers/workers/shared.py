@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from crawlers.crawl.open_sites import SITES_AT_ONCE
+from crawlers.crawl.held_sites import SITES_AT_ONCE
 from crawlers.frontier.acknowledgement import is_unchanged
 from crawlers.frontier.values import IncomingLink, OutgoingLinks
 from crawlers.items import Hint, LinkPlace, Target
@@ -26,7 +26,8 @@ from crawlers.store.schema.message_rows import NO_PAGE, Message, MovedPage, Rece
 from crawlers.store.schema.tables import LinkAnchorRow, LinkChangeRow, LinkTextRow
 from crawlers.store.sites.site_opening import site_rows
 from crawlers.store.streaming import AMONG
-from crawlers.store.worker_rows import ROUND_S, Round, Wait
+from crawlers.store.worker import ROUND_S
+from crawlers.store.worker_rows import Round, Wait
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.store.writing.page_rows import add_contexts
 from crawlers.urls.resolution import variant_rank
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.crawl.open_sites import HeldSites, OpenSites
+    from crawlers.crawl.held_sites import HeldSites
+    from crawlers.crawl.open_sites import OpenSites
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.frontier import Frontier

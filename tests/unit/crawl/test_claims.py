@@ -13,7 +13,8 @@ from crawlers.items import SiteLimits
 from crawlers.store import worker_rows
 from crawlers.store.database import Database
 from crawlers.store.schema.tables import worker
-from crawlers.store.worker_rows import RecentRate, Worker, WorkerLock, free_locks
+from crawlers.store.worker import RecentRate, Worker
+from crawlers.store.worker_rows import WorkerLock, free_locks
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.scope import Scope
 from tests.support.opened_crawl import rounds, target

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.frontier import stored_starts
-from crawlers.frontier.discovery import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.sql_store import _BEST_OF, _FROM_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.stored_starts import GREATEST_KEY, LEAST_KEY, read_starts
+from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.frontier.values import NONE, QueueEntry, Retry
 from crawlers.items import GONE, OTHER, REVISIT, State
 from crawlers.ranking.page_orders import BREADTH_FIRST

@@ -6,7 +6,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.discovery import (
+from crawlers.frontier.url_cache import (
     MAX_LEVEL,
     MIN_MERGED,
     REVIVABLE,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import update
 
-from crawlers.crawl.open_sites import CLAIMED_URLS_AT_ONCE, batches_of_sources
+from crawlers.crawl.held_sites import CLAIMED_URLS_AT_ONCE, batches_of_sources
 from crawlers.crawl.run import Run
 from crawlers.items import ExternalLink, SiteLimits
 from crawlers.store.schema.tables import site
@@ -208,7 +208,7 @@ def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
     ],
 )
 def test_sources_are_read_together_until_they_have_many_sites_or_urls(monkeypatch, known, expected):
-    monkeypatch.setattr("crawlers.crawl.open_sites.SITES_AT_ONCE", 3)
+    monkeypatch.setattr("crawlers.crawl.held_sites.SITES_AT_ONCE", 3)
     store = SimpleNamespace(numbers_known=lambda numbers: {one: known[one] for one in numbers if one in known})
     frontier = SimpleNamespace(store=store)
     sources = [[SiteRow(number, "", 1, None, 0.0) for number in its] for its in ([1], [2, 3], [4], [5, 6, 7, 8], [9])]

@@ -10,7 +10,7 @@ import pytest
 from crawlers.crawl.run import Run
 from crawlers.items import LinkPlace, SiteLimits, Target
 from crawlers.store import worker_rows
-from crawlers.store.worker_rows import ROUND_S
+from crawlers.store.worker import ROUND_S
 from crawlers.urls.scope import Scope
 from crawlers.workers import shared
 from crawlers.workers.shared import SOON_S, Details, _Result, details_of, incoming, link_message, text_of
