@@ -65,8 +65,9 @@ class Acknowledgements:
 
     discovery: UrlDiscovery
     scoring: Scoring | None
-    _known: dict[str, int] = field(default_factory=dict)  # see `add_page_rows`
-    _read: set[int] = field(default_factory=set)  # pages that were read in this run, if texts of links are stored
+    _known: dict[str, int] = field(default_factory=dict, init=False)  # see `add_page_rows`
+    # Pages that were read in this run, if texts of links are stored:
+    _read: set[int] = field(default_factory=set, init=False)
 
     def record_page(
         self, site: SiteQueue, lease: Lease, decision: Decision, sent: OutgoingLinks, now: float

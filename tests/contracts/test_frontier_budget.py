@@ -76,7 +76,7 @@ def test_limited_worker_requests_one_block_more_than_it_has_begun(site):
 def test_site_is_known_to_the_rule_after_a_refill_that_waited(engine, monkeypatch):
     """With so many sites, a rule leaves one out that is not ready when the best one is asked for."""
     held = engine.held
-    monkeypatch.setattr(type(held), "is_committed", lambda _, number: number <= held.committed, raising=False)
+    monkeypatch.setattr(type(held), "is_committed", lambda _, number: number <= held.committed)
     monkeypatch.setattr("crawlers.frontier.sql_store.is_in_event_loop", lambda: True)
     limits = {"rule": BatchGreedy(2), "page_budget": 16, "head_urls": 16, "records_pulls": True}
     site = Site(engine, engine.frontier(**limits), parallel=50)

@@ -42,7 +42,7 @@ class HeldWriter:
     def wait_for(self, number):
         self.commit(max(0, number - self.committed))
 
-    def has_committed(self, number):
+    def is_committed(self, number):
         self.wait_for(number)
         return True
 
