@@ -89,7 +89,7 @@ class OpenSites:
 
     def open_site_id(self, address: str) -> int | None:
         """Return the id of the site to which *address* belongs; None if it is not open."""
-        return self.ids.get(self._addresses.site(address) if self._addresses else address)
+        return self.ids.get(self._addresses.site(address))
 
     def is_site_of_crawl(self, address: str) -> bool:
         """Return whether *address* is that of a site of the crawl, even of one that is not open."""

@@ -140,7 +140,7 @@ class RobotsPolicy:
     def address_of(self, lease: Lease) -> str:
         """Return the address of the site from which the leased URL is requested."""
         site = self._sites.rows[lease.site_id].site
-        if not self._addresses:
+        if not self._addresses.version:
             return site
         address = site_of(lease.url)
         return address if self._addresses.site(address) == site else site

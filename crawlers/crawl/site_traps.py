@@ -102,9 +102,9 @@ class SiteTraps:
         if not self._is_enabled or lease.previous is not None:  # its text would look like a copy of itself
             return signature_with(page.content_signature, keys)
         watch = self._watch(site_id)
-        if not keys and (others := watch.leads_outside(lease.url, (target for target, _ in page.links))):
+        if not keys and (others := watch.leads_outside(lease.url, page.links)):
             keys = self._session.frontier.discovery.first_found(site_id, others, lease.level + 1)
-        signature = signature_with(page.content_signature, keys)
+        signature = signature_with(page.content_signature, keys) if keys else page.content_signature
         watch.observe(lease.url, self._stage(site_id, lease.level), signature)
         self._observed[site_id] += 1
         return signature

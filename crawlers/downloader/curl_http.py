@@ -198,7 +198,11 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         return curl, transfer
 
     def _ended(self, curl: pycurl.Curl, transfer: Transfer, code: int, message: str) -> None:
-        result = self._outcome(curl, transfer, code, message)
+        result: Response | Exception
+        try:
+            result = self._result(curl, transfer, code, message)
+        except Exception as error:  # StopDownload of a component, or a bug
+            result = error
         sent_bytes = curl.getinfo(pycurl.REQUEST_SIZE)
         received_bytes = int(curl.getinfo(pycurl.HEADER_SIZE) + curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
         if transfer.is_plain and not code and len(self._idle) < self._most_connections:
@@ -206,12 +210,6 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         else:
             curl.close()
         transfer.callbacks.ended(result, sent_bytes, received_bytes)
-
-    def _outcome(self, curl: pycurl.Curl, transfer: Transfer, code: int, message: str) -> Response | Exception:
-        try:
-            return self._result(curl, transfer, code, message)
-        except Exception as error:  # StopDownload of a component, or a bug
-            return error
 
     def _known(self, target: Target) -> str | None:
         """Return the addresses of *target* as libcurl takes them; None if they have to be resolved."""

@@ -11,6 +11,7 @@ import math
 import socket
 import time
 from io import BytesIO
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pycurl
@@ -127,7 +128,7 @@ class CurlLoop(Generic[T]):
         if self._multi.closed:
             return
         _, ended, failed = self._multi.info_read()
-        for curl, code, message in [*((curl, 0, "") for curl in ended), *failed]:
+        for curl, code, message in [*zip(ended, repeat(0), repeat("")), *failed]:
             transfer = self._transfers.pop(curl)
             self._multi.remove_handle(curl)
             self._ended(curl, transfer, code, message)
@@ -249,10 +250,12 @@ class Transfer:
         try:
             status, protocol, lines = 0, b"", self.lines
             while status < 200:
-                end = next((at for at in range(self._head_at, len(self.lines)) if self.lines[at] in LINE_ENDS), None)
+                end = self._head_at
+                while end < len(self.lines) and self.lines[end] not in LINE_ENDS:
+                    end += 1
                 if (refused := self._refused(self.lines[self._head_at : end])) is not None:
                     return self._fail(refused)
-                if end is None:
+                if end == len(self.lines):
                     return None
                 protocol, _, rest = self.lines[self._head_at].partition(b" ")
                 status = int(rest.split()[0])

@@ -167,13 +167,16 @@ def write_rows(stream: IO[bytes], columns: Sequence[str], rows: Iterable[Iterabl
 def csv_text(rows: Iterable[Iterable[Value]]) -> bytes:
     """Return *rows* as RFC 4180 says, in UTF-8."""
     text = io.StringIO(newline="")
-    csv.writer(text).writerows(
-        [
-            one if type(one) in _UNCHANGED or (type(one) is str and _PLAIN.fullmatch(one)) else guarded_cell(one)
-            for one in row
-        ]
-        for row in rows
-    )
+    write = csv.writer(text).writerow
+    for row in rows:
+        write(
+            [
+                one
+                if type(one) in _UNCHANGED or (isinstance(one, str) and _PLAIN.fullmatch(one))
+                else guarded_cell(one)
+                for one in row
+            ]
+        )
     return text.getvalue().encode()
 
 

@@ -20,10 +20,8 @@ from crawlers.frontier.url_cache import (
     UrlCache,
     id_of,
     pack,
+    place_in,
     place_of,
-    rank,
-    rank_of,
-    variant_of,
 )
 from crawlers.frontier.values import Origin, QueueEntry
 from crawlers.items import State
@@ -87,7 +85,7 @@ class UrlDiscovery:
         seen = site.seen
         known = self._look_up(site, [target.key for target, _ in found])
         before = len(seen.lately)
-        place, hints = place_of(rank(origin.level, origin.hops)), origin.hints
+        nearest, hints = place_of(origin.level, origin.hops), origin.hints
         new = 0
         numbers = {}
         for target, _ in found:
@@ -97,7 +95,7 @@ class UrlDiscovery:
                 value = known[key] = self._new(site, target, origin, now, changes)
                 new += 1
             else:
-                if not value & TAKEN and place < value >> PLACE_SHIFT & PLACE_MASK:
+                if not value & TAKEN and nearest < value >> PLACE_SHIFT & PLACE_MASK:  # its place
                     value = known[key] = self._improve(site, value, target, origin, now, changes)
                 if hints and self.scoring is not None and key in hints:
                     self.scoring.queued(id_of(value), hints[key])  # even while it is leased
@@ -122,7 +120,7 @@ class UrlDiscovery:
         place = (level, hops, priority, int(state))
         changes.add(NewPage(page_id, site.id, target.key, url, variant, *place, reason, request, found_on, now, now))
         site.counts[state] = site.counts.get(state, 0) + 1
-        value = site.seen.lately[target.key] = pack(page_id, rank(level, hops), variant, flags)
+        value = site.seen.lately[target.key] = pack(page_id, level, hops, variant, flags)
         if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = url
         if reason is None:
@@ -147,13 +145,11 @@ class UrlDiscovery:
         `variant_rank` of those found nearest, then the least.
         """
         level, hops, _, request, *_ = origin
-        page_id, nearness, variant = id_of(value), rank(level, hops), variant_rank(target)
-        if nearness == rank_of(value):
-            best = variant_of(value)
-            if variant > best or (
-                variant == best and (variant < ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
-            ):
-                return value
+        page_id, variant = id_of(value), variant_rank(target)
+        place, best = place_of(level, hops, variant), place_in(value)
+        is_no_better = variant < ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, "")
+        if place > best or (place == best and is_no_better):
+            return value
         reason = (self.reason_against(target) if value & REVIVABLE else None) or _depth_reason(level, site)
         if not value & REVIVABLE:
             if self._found.pop(page_id, None) is None:
@@ -166,7 +162,7 @@ class UrlDiscovery:
         state = State.WAITING if reason is None else State.REJECTED
         priority = self.order.priority(level, hops)
         flags = 0 if reason is None else REVIVABLE
-        value = site.seen.lately[target.key] = pack(page_id, nearness, variant, flags)
+        value = site.seen.lately[target.key] = pack(page_id, level, hops, variant, flags)
         if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = target.url
         else:
@@ -236,8 +232,8 @@ class UrlDiscovery:
         """
         site = self.schedule.site(site_id)
         keys = {target.key for target in targets}
-        known, nearest = self._look_up(site, list(keys)), rank(min(level, MAX_LEVEL), 0)
-        return {key for key in keys if key not in known or rank_of(known[key]) >= nearest}
+        known, nearest = self._look_up(site, list(keys)), place_of(min(level, MAX_LEVEL), 0)
+        return {key for key in keys if key not in known or place_in(known[key]) >= nearest}
 
     def _look_up(self, site: SiteQueue, keys: list[int]) -> dict[int, int]:
         """Return what is known of the URLs of a site, by key, from the cache or the store."""
@@ -282,7 +278,7 @@ class UrlDiscovery:
         seen = site.seen
         before = len(seen.lately)
         seen.urls.pop(page.key, None)
-        seen.lately[page.key] = pack(page.id, rank(page.level, page.hops), SETTLED_VARIANT, flags)
+        seen.lately[page.key] = pack(page.id, page.level, page.hops, SETTLED_VARIANT, flags)
         if len(seen.lately) > before:
             self._count_growth(seen, before)
 

@@ -1,7 +1,7 @@
 """The known URLs of a site, as a cache that can be dropped.
 
 One integer per URL contains everything that a found link is compared with: the page's number (below 2^32), its
-nearness, its variant, and whether it was leased. URLs that were found or changed recently are in a dict, some 120 bytes
+place, and whether it was leased. URLs that were found or changed recently are in a dict, some 120 bytes
 a URL; all others in a hash table of two arrays, 24 to 48 bytes a URL.
 """
 
@@ -16,49 +16,41 @@ if TYPE_CHECKING:
 ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
 TAKEN = 1  # leased at least once, or ended: it can no longer be improved
 REVIVABLE = 2  # rejected, but a shorter path or another run may revive it
-_VARIANT_SHIFT = 2
-_VARIANT_MASK = 0b11
-_RANK_SHIFT = 4
-_RANK_BITS = 20
-_RANK_MASK = (1 << _RANK_BITS) - 1
-ID_SHIFT = _RANK_SHIFT + _RANK_BITS
-_HOPS_BITS = 5
+_VARIANT_BITS, _HOPS_BITS, _LEVEL_BITS = 2, 5, 15
+PLACE_SHIFT, _PLACE_BITS = 2, _VARIANT_BITS + _HOPS_BITS + _LEVEL_BITS
+PLACE_MASK = (1 << _PLACE_BITS) - 1
+ID_SHIFT = PLACE_SHIFT + _PLACE_BITS
+MAX_LEVEL = (1 << _LEVEL_BITS) - 1  # 32,767 clicks from the start URL
 MIN_MERGED = 64  # URLs in the dict before they are merged into the table
 _MERGED_SHIFT = 3  # and at least an eighth of those in the table
 _STEP_SHIFT = 32  # keys are hashes: their low bits name a slot, their high bits the way to the next ones, so that no
 # site can make many URLs that are looked for in the same slots
-# Nearness and variant as one number, `value >> PLACE_SHIFT & PLACE_MASK`: a URL that is found again can improve it only
-# if `place_of(nearness)` is less.
-PLACE_SHIFT = _VARIANT_SHIFT
-PLACE_MASK = (1 << (_RANK_BITS + _RANK_SHIFT - _VARIANT_SHIFT)) - 1
-MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the start URL
 
 
 # The integer of a row of the table `page`, as computed by `pack`, in SQL. PostgreSQL does not widen integers by itself.
 PACKED_SQL = (
     f"(CAST(id AS BIGINT) << {ID_SHIFT}) + "
-    f"(((CAST(level AS BIGINT) << {_HOPS_BITS}) + hops) << {_RANK_SHIFT}) + (variant << {_VARIANT_SHIFT}) + ({{flags}})"
+    f"(((CAST(level AS BIGINT) << {_HOPS_BITS}) + hops) << {_VARIANT_BITS + PLACE_SHIFT}) + "
+    f"(variant << {PLACE_SHIFT}) + ({{flags}})"
 )
 
 
-def rank(level: int, hops: int) -> int:
-    """Return the nearness as one number: the level first, then the redirects within it."""
-    return level << _HOPS_BITS | hops
+def place_of(level: int, hops: int, variant: int = 0) -> int:
+    """Return the place among the ways to a page: the least level first, then the fewest redirects, then the variant.
+
+    The *variant* is its rank by `resolution.variant_rank`.
+    """
+    return (level << _HOPS_BITS | hops) << _VARIANT_BITS | variant
 
 
-def place_of(nearness: int) -> int:
-    """Return the place of a URL of that *nearness* whose variant is the normal form."""
-    return nearness << (_RANK_SHIFT - _VARIANT_SHIFT)
-
-
-def pack(page_id: int, nearness: int, variant: int, flags: int) -> int:
+def pack(page_id: int, level: int, hops: int, variant: int, flags: int) -> int:
     """Return the integer of a URL.
 
-    >>> value = pack(7, rank(2, 1), 1, TAKEN)
-    >>> id_of(value), rank_of(value) == rank(2, 1), variant_of(value), bool(value & TAKEN)
-    (7, True, 1, True)
+    >>> value = pack(7, 2, 1, 1, TAKEN)
+    >>> id_of(value), place_in(value) == place_of(2, 1, 1), bool(value & TAKEN)
+    (7, True, True)
     """
-    return page_id << ID_SHIFT | nearness << _RANK_SHIFT | variant << _VARIANT_SHIFT | flags
+    return page_id << ID_SHIFT | ((level << _HOPS_BITS | hops) << _VARIANT_BITS | variant) << PLACE_SHIFT | flags
 
 
 def id_of(value: int) -> int:
@@ -66,14 +58,9 @@ def id_of(value: int) -> int:
     return value >> ID_SHIFT
 
 
-def rank_of(value: int) -> int:
-    """Return the nearness, as computed by `rank`."""
-    return value >> _RANK_SHIFT & _RANK_MASK
-
-
-def variant_of(value: int) -> int:
-    """Return the rank among the variants, see `resolution.variant_rank`."""
-    return value >> _VARIANT_SHIFT & _VARIANT_MASK
+def place_in(value: int) -> int:
+    """Return the place, as computed by `place_of`."""
+    return value >> PLACE_SHIFT & PLACE_MASK
 
 
 class UrlCache:

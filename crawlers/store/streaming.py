@@ -10,7 +10,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from sqlalchemy import ColumnElement, Connection, CursorResult
     from sqlalchemy.sql.compiler import SQLCompiler
@@ -49,9 +49,9 @@ _COLLATION = {"sqlite": "", "postgresql": 'COLLATE "C"'}
 _LISTED = {"sqlite": AMONG["sqlite"], "postgresql": " = ANY(CAST(:ids AS bigint[]))"}
 
 
-def streamed(connection: Connection, statement: str, **values: Any) -> Iterator[Any]:
-    """Yield the rows of *statement*, in which {c} stands for a collation and {ids} for a list of numbers, *ids*."""
-    yield from execute(connection.execution_options(yield_per=ROWS_AT_ONCE), statement, **values)
+def streamed(connection: Connection, statement: str, **values: Any) -> Iterable[Any]:
+    """Return the rows of *statement*, some at a time; {c} in it is a collation, and {ids} a list of numbers, *ids*."""
+    return execute(connection.execution_options(yield_per=ROWS_AT_ONCE), statement, **values)
 
 
 def execute(connection: Connection, statement: str, **values: Any) -> CursorResult[*tuple[Any, ...]]:

@@ -199,10 +199,7 @@ class SiteAddresses:
     def __init__(self) -> None:
         self._sites: dict[str, str] = {}  # by address
         self._preferred: dict[str, str] = {}  # by site
-        self.version = 0  # changes with every address
-
-    def __bool__(self) -> bool:
-        return bool(self._sites)
+        self.version = 0  # changes with every address; 0: no site has several
 
     def set(self, site: str, addresses: Iterable[str], preferred: str) -> None:
         """Let *site* have these *addresses*, itself among them; *preferred* is one of them."""

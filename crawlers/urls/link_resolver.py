@@ -143,7 +143,7 @@ class LinkResolver:
 
     def own(self, target: Target, here: str) -> Target:
         """Return the *target* of a link on a page of the site *here* as a page of the site that has its address."""
-        if not self._addresses:
+        if not self._addresses.version:
             return target
         return self._addresses.of_site(target) if self._across_sites else self._addresses.of_page(target, here)
 
@@ -158,7 +158,7 @@ class LinkResolver:
         head = base.href.partition("#")[0].partition("?")[0]
         check_web(head)
         codec = query_codec(encoding)
-        if not self._addresses:
+        if not self._addresses.version:
             here = ""
         else:
             here = here or self._addresses.site(target_of(head, self.options).site)

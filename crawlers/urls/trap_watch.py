@@ -18,7 +18,8 @@ import re
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import filterfalse, product
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 import xxhash
@@ -62,7 +63,7 @@ def shape_reason(url: str) -> str | None:
 
 def path_segments(url: str) -> list[str]:
     """Return the path segments of the absolute *url* that are not empty."""
-    return [part for part in url.partition("?")[0].split("/")[3:] if part]
+    return list(filter(None, url.partition("?")[0].split("/")[3:]))
 
 
 def loop_of(url: str) -> list[str]:
@@ -194,6 +195,7 @@ MAX_PATTERNS = 2_000  # per site, and new ones per level
 _VOLATILE = b"0123456789abcdefABCDEF \t\n\r\f\v"
 _NUMBERS = bytes(byte if byte in b"0123456789" else 0x20 for byte in range(256))  # everything else becomes a space
 _WORDS = bytes(byte if byte > 0x7F or chr(byte).isalnum() else 0x20 for byte in bytes(range(256)).lower())
+_unpadded = methodcaller("lstrip", b"0")
 ANY_PATH = "*"  # how broad patterns begin that have any path
 _LOOPS = _SAME, _LIKE = "=+"  # how patterns of loops begin: of pages with the same text, and of those that say the same
 _SAID = 0xFFFFFFFF  # the bits of a content signature for what a page says; the others are for the text of one in a loop
@@ -221,7 +223,7 @@ def content_signature(text: str, urls: Sequence[str] = ()) -> int:
     said = _parts(data, _WORDS if is_loop else _NUMBERS)
     if said:
         known = set(_parts("\n".join(urls).encode("utf-8", "surrogatepass"), _WORDS if is_loop else _NUMBERS))
-        said = [part for part in said if part not in known]
+        said = list(filterfalse(known.__contains__, said))
     if not is_loop:
         return signed(xxhash.xxh3_64_intdigest(data.translate(None, _VOLATILE) + b" ".join(said)))
     whole = xxhash.xxh32_intdigest(data) if data.strip() else 0  # pages of frames and pictures may differ without text
@@ -229,7 +231,7 @@ def content_signature(text: str, urls: Sequence[str] = ()) -> int:
 
 
 def _parts(data: bytes, kind: bytes) -> list[bytes]:
-    return [part.lstrip(b"0") for part in data.translate(kind).split()]
+    return list(map(_unpadded, data.translate(kind).split()))
 
 
 @dataclass(slots=True)
@@ -341,13 +343,16 @@ class TrapWatch:
 
     def observe(self, url: str, level: int, content_signature: int) -> None:
         """Add the page at *url*, *level* clicks from the start URL, with the `content_signature` of its text."""
-        self._advance(level)
+        if level > self._level:
+            self._advance(level)
         narrow, said, whole = url_pattern(url), content_signature & _SAID, content_signature >> 32
         broad = broad_patterns(narrow)
         if narrow in self._suspects:
             # Its pages do not count against its neighbours, the other patterns within its broad ones.
             broad = tuple(one for one in broad if one in self._suspects and one[0] == ANY_PATH)
-        seen: list[tuple[str, float, int]] = [(narrow, 1, said), *((one, BROAD_FACTOR, said) for one in broad)]
+        seen: list[tuple[str, float, int]] = [(narrow, 1, said)]
+        for one in broad:
+            seen.append((one, BROAD_FACTOR, said))
         if loop := loop_of(url):
             folder, end = path_segments(url)[: -len(loop)], path_segments(f"//{narrow}")[-1]
             seen.append((_loop_pattern(_LIKE, folder, end), BROAD_FACTOR, said))
@@ -360,7 +365,8 @@ class TrapWatch:
 
     def verdict(self, url: str, level: int) -> str | None:
         """Return the reason why *url*, about to be fetched at *level*, belongs to an endless part, or None."""
-        self._advance(level)
+        if level > self._level:
+            self._advance(level)
         if not self._endless and not self._suspects:  # as on most sites
             return None
         pattern = self._among(url, self._endless)
@@ -373,20 +379,18 @@ class TrapWatch:
         """Return whether *url* belongs to a part that repeats itself, as of the latest complete level."""
         return self._among(url, self._suspects) is not None
 
-    def leads_outside(self, url: str, others: Iterable[Target]) -> list[Target]:
-        """Return the *others* that are in no suspect part, if the page at *url* is in a part that was suspect once.
+    def leads_outside(self, url: str, links: Iterable[tuple[Target, int]]) -> list[Target]:
+        """Return the targets of *links* in no suspect part, if the page at *url* is in a part that was suspect once.
 
         If they are new, its page is no repetition, whatever its text; the caller gives it another content signature.
         """
-        if self._among(url, self._doubted) is None:
+        if not self._doubted or self._among(url, self._doubted) is None:
             return []
         own = url_pattern(url)
-        return [other for other in others if url_pattern(other.url) != own and not self.is_suspect(other.url)]
+        return [to for to, _ in links if url_pattern(to.url) != own and not self.is_suspect(to.url)]
 
     def _among(self, url: str, patterns: Container[str]) -> str | None:
         """Return the pattern of *url* that is one of *patterns*, or None; it is exempt if its own content is new."""
-        if not patterns:
-            return None
         narrow = url_pattern(url)
         if narrow in patterns:
             return narrow
@@ -417,8 +421,7 @@ class TrapWatch:
         self._new_bound = min(self._new_bound, keys[most] if len(keys) > most else 1 << 63)
 
     def _advance(self, level: int) -> None:
-        if level <= self._level:
-            return
+        """Decide about the patterns of the levels before *level*, which are complete."""
         self._level = level
         self._keep_smallest_new()
         self._patterns |= self._new

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from crawlers.frontier import stored_starts
 from crawlers.frontier.sql_store import _BEST_OF, _FROM_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.stored_starts import GREATEST_KEY, LEAST_KEY, read_starts
-from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
+from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack
 from crawlers.frontier.values import NONE, QueueEntry, Retry
 from crawlers.items import GONE, OTHER, REVISIT, State
 from crawlers.ranking.page_orders import BREADTH_FIRST
@@ -64,12 +64,12 @@ def test_known_urls_have_all_their_fields(store):
     write(store, *pages)
     known = listed(store.known_from(1, "key", LEAST, MOST, 9))
     assert known == [
-        (LEAST, pack(1, rank(2, 1), 2, 0), State.WAITING, "http://a.test/1"),
-        (3, pack(3, rank(2, 1), 2, TAKEN), State.DONE, None),
-        (4, pack(4, rank(2, 1), 0, REVIVABLE), State.REJECTED, None),
-        (5, pack(5, rank(2, 1), 0, TAKEN), State.REJECTED, None),
-        (6, pack(6, rank(2, 1), 0, TAKEN), State.REJECTED, None),
-        (MOST, pack(2, rank(2, 1), 1, 0), State.WAITING, None),
+        (LEAST, pack(1, 2, 1, 2, 0), State.WAITING, "http://a.test/1"),
+        (3, pack(3, 2, 1, 2, TAKEN), State.DONE, None),
+        (4, pack(4, 2, 1, 0, REVIVABLE), State.REJECTED, None),
+        (5, pack(5, 2, 1, 0, TAKEN), State.REJECTED, None),
+        (6, pack(6, 2, 1, 0, TAKEN), State.REJECTED, None),
+        (MOST, pack(2, 2, 1, 1, 0), State.WAITING, None),
     ]
     assert listed(store.known_from(1, "key", 3, MOST, 2)) == known[1:3]
     assert sorted(listed(store.known_urls(1, [LEAST, 4, 12345]))) == [known[0], known[2]]
@@ -103,7 +103,7 @@ def test_roots_that_were_read_are_noticed(store):
 
 
 def test_largest_facts_of_a_known_url_fit_into_its_integer(store):
-    most = (2**32 - 1, rank(MAX_LEVEL, 20), 3)
+    most = (2**32 - 1, MAX_LEVEL, 20, 3)
     page = row(most[0], 1, State.WAITING, variant=3)
     write(store, page._replace(level=MAX_LEVEL, hops=20))
     assert store.known_urls(1, [1]).values == [pack(*most, 0)]

@@ -14,9 +14,8 @@ from crawlers.frontier.url_cache import (
     UrlCache,
     id_of,
     pack,
-    rank,
-    rank_of,
-    variant_of,
+    place_in,
+    place_of,
 )
 from crawlers.ranking.page_orders import MAX_HOPS
 
@@ -29,14 +28,17 @@ from crawlers.ranking.page_orders import MAX_HOPS
     st.sampled_from([0, TAKEN, REVIVABLE]),
 )
 def test_packed_value_returns_all_its_fields(page_id, level, hops, variant, flags):
-    value = pack(page_id, rank(level, hops), variant, flags)
-    assert (id_of(value), rank_of(value), variant_of(value)) == (page_id, rank(level, hops), variant)
+    value = pack(page_id, level, hops, variant, flags)
+    assert (id_of(value), place_in(value)) == (page_id, place_of(level, hops, variant))
     assert (value & TAKEN, value & REVIVABLE) == (flags & TAKEN, flags & REVIVABLE)
 
 
-@given(st.tuples(st.integers(0, MAX_LEVEL), st.integers(0, MAX_HOPS)), st.tuples(st.integers(0, 9), st.integers(0, 20)))
-def test_rank_orders_by_level_and_then_by_hops(one, other):
-    assert (rank(*one) < rank(*other)) == (one < other)
+PLACES = st.tuples(st.integers(0, MAX_LEVEL), st.integers(0, MAX_HOPS), st.integers(0, 3))
+
+
+@given(PLACES, PLACES)
+def test_place_orders_by_level_and_then_by_hops_and_then_by_variant(one, other):
+    assert (place_of(*one) < place_of(*other)) == (one < other)
 
 
 def _with(values):
@@ -82,7 +84,7 @@ def test_variant_is_forgotten_with_its_url():
 
 
 def test_largest_page_number_fits_into_the_table():
-    value = pack(2**32 - 1, rank(MAX_LEVEL, MAX_HOPS), 2, REVIVABLE)
+    value = pack(2**32 - 1, MAX_LEVEL, MAX_HOPS, 2, REVIVABLE)
     seen = _with(dict.fromkeys(range(MIN_MERGED), value))
     seen.merge_if_large()
     assert id_of(seen.merged_values([0])[0]) == 2**32 - 1
