@@ -28,6 +28,7 @@ MAX_LINKS = 30_000  # of a page, 2 kB and 10 µs each; pages that people read ha
 _LINK_BYTES = len("<a href>")
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips
 _HTML_IN_SVG = "foreignObject"
+_METADATA = 'title,base[href],link[rel*="canonical" i],meta[name*="robots" i]'
 _FOREIGN = frozenset({"svg", "math", _HTML_IN_SVG})
 _MAX_METADATA = 1000  # elements whose ancestors are examined; icons may have titles
 # The shared declarative refresh steps of the HTML Standard, 4.2.5.3: seconds, a separator, and the rest.
@@ -139,7 +140,7 @@ class ParsedPage:
         robots: set[str] = set()
         titled = False
         checked = 0
-        for node in self._tree.css("title,base,link,meta"):
+        for node in self._tree.css(_METADATA):
             tag = node.tag
             attributes = node.attributes
             if tag == "title":

@@ -38,7 +38,7 @@ OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
 # Environment variables, a constant in an __all__, reserved names that are refused, and an encoding of Parquet.
 NO_SETTINGS = {
-    *("SCRAPY_SETTINGS_MODULE", "CRAWLERS_CRAWL", "CRAWLERS_SUMMARY", "CRAWLERS_WORKER"),
+    *("SCRAPY_SETTINGS_MODULE", "CRAWLERS_CRAWL", "CRAWLERS_SUMMARY", "CRAWLERS_WORKER", "OPENBLAS_NUM_THREADS"),
     *(
         "MAX_URL",
         "FRONTIER_URL",
