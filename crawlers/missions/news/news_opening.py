@@ -174,7 +174,7 @@ def open_news(
     return NewsRun(
         parts,
         articles,
-        NewsSites(database, crawl_id, writer, parts, known_keys),
+        NewsSites(database, writer, parts, known_keys),
         scope,
         NewsReader(
             replace(reader, scope=scope),

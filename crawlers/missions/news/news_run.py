@@ -43,7 +43,6 @@ logger = logging.getLogger(__name__)
 MAX_SITEMAPS = 20  # sitemaps of an index that are read before articles; the others are archives
 MAX_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
 LATE = QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)  # the slot of these
-SHARE_S = 10.0  # between two looks at the number of polls of all workers
 STEPS = 10  # of queueing pages anew in a second in which nothing is in flight
 
 
@@ -80,7 +79,6 @@ class NewsRun(Run):
         self._news_reader = reader
         self._visits = NextVisits(parts, recheck_s)
         self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
-        self._share_at = 0.0
 
     async def close(self) -> None:
         await self._news_reader.pool.close()
@@ -94,27 +92,17 @@ class NewsRun(Run):
         self._sites.close(site_ids)
 
     async def step(self, others: int, now: float) -> None:
-        """Take a part of the polls per second: that of the own polls in those of all workers."""
-        if not others:
-            self._polls.set_share(1.0)
-            self._share_at = 0.0
-        elif now >= self._share_at:
-            self._share_at = now + SHARE_S
-            polls = await self._in_thread(self._sites.count_polls)
-            self._polls.set_share(min(1.0, max(1, len(self._polls)) / max(1, polls)))
-        await self._requeue_idle(now)
-
-    @property
-    def has_more(self) -> bool:
-        return self._requeue.has_more
-
-    async def _requeue_idle(self, now: float) -> None:
-        """Requeue pages while none is in flight whose end would do that."""
+        """Divide the polls per second among the workers; requeue pages if none is in flight whose end would do it."""
+        self._polls.divide(1 + others)
         for _ in range(STEPS):
             if self._frontier.leases or not self.has_more:
                 return
             await self._requeue.step(now)
             await sleep(0)  # others may run
+
+    @property
+    def has_more(self) -> bool:
+        return self._requeue.has_more
 
     async def receive(self, links: Sequence[IncomingLink], now: float) -> Sequence[IncomingLink]:
         """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""

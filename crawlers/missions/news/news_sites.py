@@ -41,16 +41,15 @@ class NewsParts:
 
 
 class NewsSites:
-    """The open sites of the crawl *crawl_id*. All sites of a source are opened together, or new ones later.
+    """The open sites of a crawl. All sites of a source are opened together, or new ones later.
 
     *feeds* are the keys of the feeds and sitemaps that the user named, by site.
     """
 
     def __init__(
-        self, database: Database, crawl_id: int, writer: Writer, parts: NewsParts, feeds: Mapping[str, Sequence[int]]
+        self, database: Database, writer: Writer, parts: NewsParts, feeds: Mapping[str, Sequence[int]]
     ) -> None:
         self._database = database
-        self._crawl_id = crawl_id
         self._writer = writer
         self._parts = parts
         self._feeds = feeds
@@ -63,7 +62,7 @@ class NewsSites:
         with database.read() as connection:
             labels = stored_polls.labels_of(connection, sites)
         polls = stored_polls.polls_of(database, sites)
-        queued, announced = stored_polls.queued_sites(database, sites), stored_polls.announced_polls(database, sites)
+        queued = stored_polls.queued_sites(database, sites)
         gone = []
         for some in batches((row for row in rows if row.site in self._feeds), SITES_AT_ONCE):
             keys = [key for row in some for key in self._feeds[row.site]]
@@ -78,7 +77,6 @@ class NewsSites:
             parts.classifier.recall(labels)
             parts.polls.recall(polls, now)
             self._writer.submit(parts.requeue.recall(queued))
-            parts.announcements.fetch_again(announced, now)  # a run was killed before they were read as articles
             for name, page_id, reason, fetched_at in gone:  # feeds that were removed, or no feeds until now
                 parts.frontier.fetch_again(name, [(page_id, reason, fetched_at)], now)
 
@@ -90,10 +88,6 @@ class NewsSites:
             self._parts.polls.forget_site(site_id)
             if (domain := self._parts.requeue.forget(site_id)) is not None:
                 self._parts.classifier.forget_labels(domain)
-
-    def count_polls(self) -> int:
-        """Return the number of polled pages of all workers; may be called in any thread."""
-        return stored_polls.count_polls(self._database, self._crawl_id)
 
     def sites_that_link(self, page_id: int) -> list[str]:
         """Return the sites with pages that link to a page; may be called in any thread."""

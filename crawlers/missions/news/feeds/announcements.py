@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH
 from crawlers.missions.news.stored.stored_polls import known_items, pages_without_document
+from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
@@ -90,16 +91,18 @@ class Announcements:
     def read_again(self, stored: StoredItems, now: float) -> None:
         """Fetch the pages of new items again that were fetched before the announcement without becoming documents.
 
-        Pages that are polled as lists are no articles.
+        Pages that are polled as lists are no articles; other polled pages are polled no more.
         """
-        self.fetch_again([one for one in stored.unread if not self._polls.is_list(one.page_id)], now)
-
-    def fetch_again(self, pages: Sequence[UnreadArticle], now: float) -> None:
-        """Fetch *pages* again that are announced, and were not read as articles since."""
-        self._announce(one.key for one in pages)  # targets of redirects are announced by them
         by_site: dict[str, list[PageVisit]] = {}
-        for one in pages:
+        changes = ChangeSet()
+        for one in stored.unread:
+            if self._polls.is_list(one.page_id):
+                continue
+            self._announce([one.key])  # targets of redirects are announced by them
             if not one.waits:
+                changes.add(*self._polls.read_once(one.page_id, now))
                 by_site.setdefault(one.site, []).append((one.page_id, one.reason, one.fetched_at))
+        if by_site:
+            self._frontier.submit(changes, now)
         for site, its in by_site.items():
             self._frontier.fetch_again(site, its, now)

@@ -127,7 +127,7 @@ class NextVisits:
             due_at = now + self._recheck_s
             changes.add(PollRow(lease.id, lease.site_id, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None))
             return True, due_at
-        if not news.fits or polls.kind(lease.id) or lease.level == 0:
+        if self.kind(lease) or lease.level == 0 or not (news.fits or lease.is_revisit):
             return True, self._of_hub(lease, page, news, found, changes, now)
         return False, None
 

@@ -17,7 +17,7 @@ from crawlers.missions.news.stored.news_tables import PollRow
 from crawlers.reasons import Reason, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from crawlers.frontier.values import Lease
     from crawlers.missions.news.plan.poll_plan import Floats, PollLimits
@@ -30,7 +30,6 @@ MAX_FAILURES = 20  # in a row, after which a page that is not a feed is no longe
 STALE_AFTER_S = 14 * 86_400.0  # without new items, after which a page is no longer polled
 HOST_SHARE = 0.5  # of the requests that the delay of a host allows, for polls; the rest is for items
 CYCLE = 16  # the plan is made again when one in 16 feeds was polled, so that the cost per poll does not grow
-MIN_CHANGE = 0.05  # of the share of a worker, which has an effect
 JITTER = 0.1  # of an interval, so that polls do not synchronise with feeds that publish on the hour
 GOLDEN = 0.6180339887498949  # multiples of the golden ratio are evenly distributed modulo 1
 
@@ -58,7 +57,7 @@ class Polls:
 
     def __init__(self, per_s: float, limits: PollLimits, most_pages: int) -> None:
         self._per_s = per_s
-        self._share = 1.0  # of this worker
+        self._workers = 1  # that share the polls per second
         self._limits = limits
         self._most_pages = most_pages
         self._polls: dict[int, _Poll] = {}
@@ -71,13 +70,10 @@ class Polls:
         self._warning = ""
         self._warn_at = 0.0
 
-    def __len__(self) -> int:
-        return len(self._polls)
-
-    def set_share(self, share: float) -> None:
-        """Distribute only a *share* in (0, 1] of the polls per second; a change of a few percent has no effect."""
-        if abs(share - self._share) > MIN_CHANGE * self._share or (share == 1.0) != (self._share == 1.0):
-            self._share, self._polled = share, math.inf
+    def divide(self, workers: int) -> None:
+        """Distribute only this worker's part of the polls per second, that of each of some *workers*."""
+        if workers != self._workers:
+            self._workers, self._polled = workers, math.inf
 
     def set_delay(self, site_id: int, delay_s: float) -> None:
         """Set the delay between two requests to a site, in seconds; polls may use `HOST_SHARE` of the requests."""
@@ -115,6 +111,13 @@ class Polls:
     def has_room(self, site_id: int) -> bool:
         """Return whether another page of the site that is not a feed may be polled."""
         return self._pages[site_id] < self._most_pages
+
+    def read_once(self, page_id: int, now: float) -> Sequence[PollRow]:
+        """Stop polling a page that is an article, and is fetched once more; return the row that says so."""
+        if (poll := self._polls.get(page_id)) is None:
+            return ()
+        self.forget(page_id)
+        return (PollRow(page_id, poll.site_id, ARTICLE, now, now, 0, 0, 0, None, "[]", None),)
 
     def is_list(self, page_id: int) -> bool:
         """Return whether a page is polled as a feed, a sitemap or a home page: it is no article."""
@@ -239,15 +242,16 @@ class Polls:
                 allowed = HOST_SHARE / delay_s
                 share = min(1.0, allowed / sum(its))
                 self._possible[site_id] = share, (allowed - share * sum(its)) / len(its)
-        budget_per_s, usable = self._per_s * self._share, 1.0 - JITTER / 2
+        budget_per_s, usable = self._per_s / self._workers, 1.0 - JITTER / 2
         self._plan = distribution(*self._bounds(self._polls.values()), budget_per_s * usable, self._plan.in_time)
         sentences = []
         if min(self._plan.window_share, self._plan.share) < 1.0:
             needed_per_s = sum(map(sum, needed.values())) / usable
-            of_worker = "" if self._share == 1.0 else f", of {budget_per_s:.3g} for this worker"
+            of_worker = "" if self._workers == 1 else f", of {budget_per_s:.3g} for this worker"
+            enough = needed_per_s * self._workers
             sentences.append(
-                f"{len(self):,} feeds need {needed_per_s:.3g} polls per second so that no item is late or "
-                f"lost{of_worker}; increase FEED_POLLS_PER_SECOND={self._per_s:g} to {needed_per_s / self._share:.3g}."
+                f"{len(self._polls):,} feeds need {needed_per_s:.3g} polls per second so that no item is late or "
+                f"lost{of_worker}; increase FEED_POLLS_PER_SECOND={self._per_s:g} to {enough:.3g}."
             )
         if too_slow := [share for share, _ in self._possible.values() if share < 1.0]:
             sentences.append(

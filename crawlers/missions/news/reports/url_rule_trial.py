@@ -11,7 +11,7 @@ from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import document, news_score
 from crawlers.missions.news.stored.stored_polls import labels_of
 from crawlers.missions.news.urls.stored_rules import stored_rules_of
-from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, RuleSet, is_archive
+from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, is_archive
 from crawlers.missions.news.urls.url_prior import MAX_LABELS, OF_URLS, UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.ranking.link_features import shipped_weights
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.missions.news.urls.rule_learner import UrlRule
     from crawlers.missions.news.urls.stored_rules import StoredRule
 
 SAMPLE = 20  # URLs of each kind that are shown
@@ -96,16 +95,8 @@ class Trial(NamedTuple):
 
 def rules_at(connection: Connection, site: str) -> list[StoredRule]:
     """Return the rules that a crawl applies to URLs of *site*, scheme://host[:port]: the highest weight first."""
-    domain = rule_domain(site)
-    by_domain: dict[str, list[StoredRule]] = {}
-    for stored in stored_rules_of(connection, [*parents(domain)]):
-        by_domain.setdefault(stored.domain, []).append(stored)
-    known = RuleSet()
-    by_rule: dict[UrlRule, StoredRule] = {}
-    for name in sorted(by_domain, key=len):  # of equal rules, that of the nearest domain counts
-        known.replace(name, [stored.rule for stored in by_domain[name]])
-        by_rule |= {stored.rule: stored for stored in by_domain[name]}
-    return [by_rule[rule] for rule in known.rules_of(domain)]
+    rules = stored_rules_of(connection, [*parents(rule_domain(site))])
+    return sorted(rules, key=lambda stored: -stored.rule.weight)
 
 
 def decision(connection: Connection, url: str) -> Decision:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import Select, exists, func, or_, select
+from sqlalchemy import exists, func, select
 
 from crawlers.items import GONE, REVISIT, State
 from crawlers.missions.news.article.article_evidence import SURE, StoredLabel
-from crawlers.missions.news.news_items import ARTICLE, PAGE
 from crawlers.missions.news.stored.news_tables import PollRow, document, feed, feed_item, news_score, page_label, poll
 from crawlers.reasons import COPIES, Reason, code_of
 from crawlers.store.reading.url_counts import has_reason
@@ -18,7 +17,7 @@ from crawlers.store.streaming import among
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from sqlalchemy import ColumnElement, Connection, FromClause
+    from sqlalchemy import Connection
 
     from crawlers.store.database import Database
 
@@ -48,18 +47,6 @@ def polls_of(database: Database, sites: Collection[int]) -> list[PollRow]:
         .order_by(poll.c.page_id)
     )
     return [PollRow(*row) for row in database.rows(statement)]
-
-
-def count_polls(database: Database, crawl_id: int) -> int:
-    """Return the number of polled pages of a crawl, whichever worker polls them, without articles."""
-    statement = (
-        select(func.count())
-        .select_from(poll)
-        .join(site, site.c.id == poll.c.site_id)
-        .join(news_score, news_score.c.page_id == poll.c.page_id)
-        .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind != ARTICLE, news_score.c.queue == REVISIT)
-    )
-    return int(database.scalar(statement))
 
 
 def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[int]:
@@ -104,39 +91,6 @@ def pages_without_document(database: Database, crawl_id: int, name: str, keys: C
             rows = connection.execute(pages.where(among(page.c.id, targets))).all() if targets else []
             is_target = True
     return [found[page_id] for page_id in sorted(found)]
-
-
-def announced_polls(database: Database, sites: Collection[int]) -> list[UnreadArticle]:
-    """Return the polled pages of *sites* that were announced, and that were not read as articles.
-
-    A feed announced them directly, or by a redirect from one of *sites*.
-    """
-    return [UnreadArticle(*row) for row in database.rows(_announced_polls(sites))]
-
-
-def _announced_polls(sites: Collection[int]) -> Select[*tuple[Any, ...]]:
-    source = page.alias()
-    redirects = select(source.c.moved_to).where(
-        among(source.c.site_id, sites), source.c.state == int(State.MOVED), _is_announced(source)
-    )
-    return (
-        select(site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at)
-        .join(poll, poll.c.page_id == page.c.id)
-        .join(site, site.c.id == page.c.site_id)
-        .outerjoin(document, document.c.page_id == page.c.id)
-        .where(
-            among(poll.c.site_id, sites),
-            poll.c.kind == PAGE,
-            document.c.page_id.is_(None),
-            func.coalesce(page.c.reason, "") == "",
-            or_(_is_announced(page), page.c.id.in_(redirects)),
-        )
-        .order_by(page.c.id)
-    )
-
-
-def _is_announced(of: FromClause) -> ColumnElement[bool]:
-    return exists().where(feed_item.c.key == of.c.key)
 
 
 def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]:

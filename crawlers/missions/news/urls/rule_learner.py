@@ -9,7 +9,7 @@ from crawlers.urls.url_expressions import is_expression
 
 MAX_LABELS = 1_000  # 0.15 MB; learning from them takes some 35 ms
 MIN_KIND = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
-DUE_AT = (30, 100, 300, 1_000)  # labels; then at each doubling of their number
+FIRST_AT = 30  # labels; then at each doubling of their number
 MAX_RULES = 1_000  # manual rules per domain; a learner creates fewer
 PRIOR_LABELS = 20.0  # labels that the prior of all URLs together counts as, and
 MAX_PRIOR = 1.0  # as many as the URL's own label at most: it decides while labels are few, and soon no more
@@ -47,7 +47,7 @@ class RuleLearner:
         self._articles: dict[str, float] = {}
         self._others: dict[str, float] = {}
         self._seen = 0  # URLs ever labelled
-        self._due_at = DUE_AT[0]
+        self._due_at = FIRST_AT
 
     def label(self, target: str, is_article: bool, prior: float = 0.5) -> bool:
         """Add the label of *target*, a path and query; a newer label replaces the older.
@@ -65,7 +65,7 @@ class RuleLearner:
         if self._seen < self._due_at or min(len(self._articles), len(self._others)) < MIN_KIND:
             return False
         while self._due_at <= self._seen:
-            self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
+            self._due_at *= 2
         return True
 
     def rules(self, now: float) -> list[UrlRule]:

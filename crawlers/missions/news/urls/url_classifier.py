@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_SITES = 65_536  # sites with a cached domain; beyond that the cache is cleared
-MAX_COMPILED = 10_000  # rules in memory; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
+MAX_SITES = 10_000  # sites with compiled rules, some 10 KB a rule after many URLs; beyond that the cache is cleared
 
 
 class _Matcher(NamedTuple):
@@ -42,28 +42,25 @@ class _Matcher(NamedTuple):
     weights: list[float]
 
 
-class RuleSet:
-    """The rules of all domains.
+@lru_cache(maxsize=MAX_SITES)  # sites that are built with the same software share their rules
+def _compiled(texts: tuple[str, ...]) -> UrlExpressions:
+    return UrlExpressions(texts)
 
-    A host uses its own rules, or those of its longest parent domain that has rules. Manual rules of a domain also apply
-    to hosts below it that only have learnt rules. Rules are compiled when the first URL of their domain is matched.
+
+class RuleSet:
+    """The rules of all domains; those of a domain apply to all hosts below it as well.
+
+    Rules are compiled when the first URL of a site is matched.
     """
 
     def __init__(self) -> None:
         self._rules: dict[str, tuple[UrlRule, ...]] = {}
-        self._expressions: dict[tuple[str, ...], UrlExpressions] = {}  # by their texts: shared by equal sets of rules
-        self._compiled = 0  # number of rules in `_expressions`
         self._of_site: dict[str, _Matcher | None] = {}
 
     def replace(self, domain: str, rules: Iterable[UrlRule]) -> None:
-        """Replace the rules of *domain*; without rules, it uses those of its parent domains."""
-        kept = tuple(rules)
-        if kept:
-            self._rules[domain] = kept
-        else:
-            self._rules.pop(domain, None)
-        for site in [site for site in self._of_site if domain in site]:  # also drops a few that only contain the name
-            del self._of_site[site]
+        """Replace the rules of *domain*."""
+        self._rules[domain] = tuple(rules)
+        self._of_site.clear()
 
     def replace_learnt(self, domain: str, learnt: Iterable[UrlRule]) -> None:
         """Replace the learnt rules of *domain*; manual and pinned ones are kept and take precedence."""
@@ -72,10 +69,9 @@ class RuleSet:
         kept += [rule for rule in learnt if rule.regex not in expressions]
         self.replace(domain, sorted(kept, key=lambda rule: -rule.weight))
 
-    def rules_of(self, host: str) -> tuple[UrlRule, ...]:
+    def rules_of(self, host: str) -> list[UrlRule]:
         """Return the rules that apply to *host*."""
-        domain = self._domain(host)
-        return () if domain is None else self._inherited(domain)
+        return [rule for name in parents(host) for rule in self._rules.get(name, ())]
 
     def has_rules(self, site: str) -> bool:
         """Return whether rules apply to *site*, scheme://host[:port]."""
@@ -96,44 +92,13 @@ class RuleSet:
         return max(weights, default=0.0) if 0.0 not in weights else 0.0
 
     def _matcher(self, site: str) -> _Matcher | None:
-        if site in self._of_site:
-            return self._of_site[site]
-        if len(self._of_site) >= MAX_SITES:
-            self._of_site.clear()
-        if not (rules := self.rules_of(_host(site))):
-            self._of_site[site] = None
-            return None
-        expressions = self._compile(tuple(rule.regex for rule in rules))
-        matcher = self._of_site[site] = _Matcher(expressions, [rule.weight for rule in rules])
-        return matcher
-
-    def _compile(self, texts: tuple[str, ...]) -> UrlExpressions:
-        expressions = self._expressions.get(texts)
-        if expressions is None:
-            if self._compiled + len(texts) > MAX_COMPILED:
-                self._expressions.clear()
+        if site not in self._of_site:
+            if len(self._of_site) >= MAX_SITES:
                 self._of_site.clear()
-                self._compiled = 0
-            expressions = self._expressions[texts] = UrlExpressions(texts)
-            self._compiled += len(texts)
-        return expressions
-
-    def _inherited(self, domain: str) -> tuple[UrlRule, ...]:
-        """Return the rules of *domain*; if none is manual, also the manual ones of the nearest parent with any."""
-        rules = self._rules[domain]
-        for name in parents(domain):
-            manual = [rule for rule in self._rules.get(name, ()) if rule.origin == HAND]
-            if manual:
-                return rules if name == domain else (*rules, *manual)
-        return rules
-
-    def _domain(self, host: str) -> str | None:
-        return next((name for name in parents(host) if name in self._rules), None)
-
-
-def _host(site: str) -> str:
-    authority = site.partition("://")[2]
-    return authority.partition("]")[0] + "]" if authority.startswith("[") else authority.partition(":")[0]
+            rules = self.rules_of(rule_domain(site))
+            weights = [rule.weight for rule in rules]
+            self._of_site[site] = _Matcher(_compiled(tuple(rule.regex for rule in rules)), weights) if rules else None
+        return self._of_site[site]
 
 
 _PAGE_WORDS = r"page|paged|pg|pagina|pagenum|page_?no|seite|sida|strona|stranica|stranitsa|p"

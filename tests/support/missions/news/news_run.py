@@ -113,7 +113,7 @@ class Crawl:
         self.mission = NewsRun(
             parts,
             self.articles,
-            NewsSites(database, begun.id, self.writer, parts, {}),
+            NewsSites(database, self.writer, parts, {}),
             Scope("sites", [SITE]),
             SimpleNamespace(pool=None),
             counted=partial(counted_page, begun.id, 1000),

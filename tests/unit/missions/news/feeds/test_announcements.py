@@ -6,10 +6,12 @@ from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import State, Target
 from crawlers.missions.news.feeds import announcements as announcements_module
 from crawlers.missions.news.feeds.announcements import Announcements
-from crawlers.missions.news.news_items import Announced
+from crawlers.missions.news.news_items import ARTICLE, PAGE, Announced
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, QueueSlot
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
+from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.keys import url_key
 from tests.support.missions.news.news_store import SITE, NewsStore
 from tests.support.stored_rows import NothingPending
@@ -30,6 +32,9 @@ class Recorder:
 
     def fetch_again(self, site, pages, now):
         self.again.append((site, list(pages), now))
+
+    def submit(self, changes, now):
+        self.again.append(list(changes[PollRow]))
 
 
 @pytest.fixture
@@ -96,5 +101,14 @@ def test_page_that_was_read_before_is_looked_for_when_it_is_committed(announceme
     assert key("/a1") in announcements, "pages that are read from now on know it"
     commits.submitted = 7
     announcements.read_again(query(), NOW)
-    assert frontier.again == [(SITE, [(here, None, NOW - 9.0)], NOW)]
+    assert frontier.again == [[], (SITE, [(here, None, NOW - 9.0)], NOW)]
     assert commits.waited == [5]
+
+
+def test_polled_page_that_is_announced_is_fetched_once_more_and_polled_no_more(announcements, frontier, store):
+    here = store.poll("/a1", PAGE, NOW - 9.0)
+    announcements._polls.record_poll(lease("/a1", id=here), PAGE, NOW - 9.0, ChangeSet(), new_items=0, shown=9)
+    announcements.read_again(announcements.look_up(None, [item("/a1")])(), NOW)
+    ([row], (_, [(page_id, *_)], _)) = frontier.again
+    assert (row.page_id, row.kind, page_id) == (here, ARTICLE, here)
+    assert announcements._polls.kind(here) == ""

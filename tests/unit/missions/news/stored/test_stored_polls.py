@@ -1,15 +1,13 @@
 """Queries for scheduled pages, announced items, and the sites of a news crawl."""
 
 import pytest
-from sqlalchemy import insert, text, update
+from sqlalchemy import insert, update
 
 from crawlers.items import State
-from crawlers.missions.news.stored import stored_polls
 from crawlers.missions.news.stored.news_tables import FeedItemRow, NewsScoreRow, PageLabelRow, feed
 from crawlers.missions.news.stored.stored_polls import (
     QueuedSite,
     UnreadArticle,
-    announced_polls,
     gone_pages,
     known_items,
     labels_of,
@@ -39,29 +37,6 @@ def test_polls_are_the_scheduled_pages_of_the_crawl(crawl):
     NewsStore(crawl.database, "other").poll("/rss", "feed", NOW)
     (row,) = polls_of(crawl.database, crawl.sites.values())
     assert (row.page_id, row.kind, row.failures, row.problem) == (first, "feed", 2, "timeout")
-
-
-@pytest.mark.both_stores
-def test_announced_polls_were_read_but_not_as_articles(crawl):
-    feed_page = crawl.poll("/rss", "feed", NOW)
-    pages = {path: crawl.poll(path, "page", NOW) for path in ("/announced", "/linked", "/broken", "/end")}
-    moved = crawl.page("/moved", NOW, state=State.MOVED)
-    move(crawl, moved, pages["/end"])
-    execute(crawl.database, update(page).where(page.c.id == pages["/broken"]).values(reason="no_text"))
-    paths = ("/rss", "/announced", "/broken", "/moved")
-    crawl.write(*(FeedItemRow(feed_page, url_key(SITE + path), None, NOW, "") for path in paths))
-    found = announced_polls(crawl.database, crawl.sites.values())
-    assert [one.page_id for one in found] == [pages["/announced"], pages["/end"]]
-    assert announced_polls(crawl.database, [crawl.sites[OTHER]]) == []
-
-
-def test_announced_polls_of_sites_are_found_without_reading_all_items(sqlite):
-    statement = stored_polls._announced_polls([1, 2]).compile(sqlite.engine, compile_kwargs={"literal_binds": True})
-    plan = [line[3] for line in sqlite.rows(text(f"EXPLAIN QUERY PLAN {statement}"))]
-    assert [line for line in plan if "feed_item" in line] == [
-        "SEARCH feed_item USING INDEX feed_item_of_key (key=?)"
-    ] * 2
-    assert not any(line.startswith("SCAN") and "VIRTUAL" not in line for line in plan)
 
 
 def test_items_that_a_feed_announced_before_are_returned(crawl):
