@@ -72,14 +72,14 @@ def test_copy_names_the_stored_document(crawl):
     ]
 
 
-def test_excluding_rules_and_those_of_the_nearest_domain_take_precedence(crawl):
+def test_excluding_rules_take_precedence_and_those_of_domains_above_apply(crawl):
     number = crawl.page("/video/1", 70.0, state=State.WAITING)
     stored_rules.add_rule(crawl.database, "example", "/.*", 1.0)
     stored_rules.add_rule(crawl.database, "one.example", "/.+/1", 1.0)
     forbids = stored_rules.add_rule(crawl.database, "one.example", "/video/.*", 0.0)
     assert history(crawl, number) == [f"  rule {forbids.number} excludes it from articles: /video/.* (hand)"]
     cross_site_links = crawl.page("/other", 70.0, state=State.WAITING)
-    assert history(crawl, cross_site_links) == ["  matches no rule"]
+    assert history(crawl, cross_site_links) == ["  matches rule 1: /.* (hand, weight 1)"]
 
 
 def test_feed_has_only_its_polls(crawl):
