@@ -69,7 +69,9 @@ def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
     in the page takes precedence over it.
     """
     header = of_header(content_type) if content_type else None
-    inside = of_body(body)
-    for name in (inside, header) if header == DEFAULT else (header, inside):
-        if name is not None:
-            yield name
+    if header is not None and header != DEFAULT:
+        yield header
+    if (inside := of_body(body)) is not None:
+        yield inside
+    if header == DEFAULT:
+        yield header

@@ -18,7 +18,7 @@ import re
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import filterfalse, product
+from itertools import product
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
@@ -220,18 +220,16 @@ def content_signature(text: str, urls: Sequence[str] = ()) -> int:
     """
     data = text.encode("utf-8", "surrogatepass")
     is_loop = bool(urls and loop_of(urls[0]))
-    said = _parts(data, _WORDS if is_loop else _NUMBERS)
+    kind = _WORDS if is_loop else _NUMBERS
+    said = data.translate(kind).split()
     if said:
-        known = set(_parts("\n".join(urls).encode("utf-8", "surrogatepass"), _WORDS if is_loop else _NUMBERS))
-        said = list(filterfalse(known.__contains__, said))
+        known = set("\n".join(urls).encode("utf-8", "surrogatepass").translate(kind).split())
+        known.update(map(_unpadded, tuple(known)))
+        said = [bare for part in said if part not in known and (bare := _unpadded(part)) not in known]
     if not is_loop:
         return signed(xxhash.xxh3_64_intdigest(data.translate(None, _VOLATILE) + b" ".join(said)))
     whole = xxhash.xxh32_intdigest(data) if data.strip() else 0  # pages of frames and pictures may differ without text
     return signed(whole << 32 | xxhash.xxh32_intdigest(b" ".join(said)))
-
-
-def _parts(data: bytes, kind: bytes) -> list[bytes]:
-    return list(map(_unpadded, data.translate(kind).split()))
 
 
 @dataclass(slots=True)
