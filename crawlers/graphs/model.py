@@ -152,7 +152,7 @@ class CachedGraph:
 
     def _read_edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
         sources, ends, pairs = array("q"), array("q"), array("q")  # the pairs of all sources, one after the other
-        is_small = True
+        is_small = len(self.ids) <= CACHED_EDGES // 10  # pages have ten links and more
         for source, targets in self._graph.edges():
             if is_small and len(pairs) + 2 * len(targets) > 2 * CACHED_EDGES:
                 is_small, pairs = False, array("q")
