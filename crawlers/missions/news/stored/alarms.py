@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Select, case, func, literal, select, text
+from sqlalchemy import Select, case, func, insert, literal, select, text, update
 
 from crawlers.items import REVISIT, State
 from crawlers.missions.news.news_items import ANNOUNCERS, POLLED_LISTS
@@ -20,19 +20,10 @@ from crawlers.missions.news.plan.alarm_rules import (
     alarms_of,
     longest_silence_s,
 )
-from crawlers.missions.news.stored.news_tables import (
-    EndedAlarm,
-    RaisedAlarm,
-    alarm,
-    document,
-    feed,
-    news_score,
-    poll,
-)
+from crawlers.missions.news.stored.news_tables import alarm, document, feed, news_score, poll
 from crawlers.missions.news.stored.stored_polls import FAILS
 from crawlers.reasons import COPIES
 from crawlers.store.schema.tables import crawl, page, seed, site
-from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,24 +48,27 @@ _FAILED = text(
 
 
 class Check(NamedTuple):
-    """The result of a check: raised, ended and open alarms; *changes* has the rows of the raised and ended ones."""
+    """The result of a check."""
 
     raised: list[Alarm]
     ended: list[Alarm]
     open: list[Alarm]
-    changes: ChangeSet
 
 
 def check(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Check:
-    """Check a crawl at *now*. The changes of the previous check must be committed. Raises `StoreError`."""
+    """Check a crawl at *now*, and store the alarms that are raised and ended. Raises `StoreError`."""
     with database.read() as connection:
         found = alarms_of(_failing(connection, crawl_id), _sites(connection, crawl_id, limits, now), limits, now, pause)
         known = open_alarms(connection, crawl_id)
     before, open_now = ({one.identity for one in some} for some in (known.values(), found))
     raised = [one for one in found if one.identity not in before]
     over = {number: one for number, one in known.items() if one.identity not in open_now}
-    rows = (*(RaisedAlarm(crawl_id, *one, now) for one in raised), *(EndedAlarm(number, now) for number in over))
-    return Check(raised, list(over.values()), found, ChangeSet(*rows))
+    if raised or over:
+        with database.write() as connection:
+            for one in raised:
+                connection.execute(insert(alarm).values(crawl_id=crawl_id, **one._asdict(), raised_at=now))
+            connection.execute(update(alarm).where(alarm.c.id.in_(over)).values(ended_at=now))
+    return Check(raised, list(over.values()), found)
 
 
 def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:

@@ -21,11 +21,9 @@ from sqlalchemy import (
 
 from crawlers.store.schema.rows import (
     ABOUT,
-    INSERT,
     INSERT_NEW,
     NAMED,
     OF_SEED,
-    UPDATE,
     UPSERT,
     BigInt,
     Hash,
@@ -249,25 +247,6 @@ alarm = Table(
     Index("alarm_of_crawl", "crawl_id", "kind"),
     info={ABOUT: "One problem that needs attention."},
 )
-
-
-@writes(alarm, INSERT)
-class RaisedAlarm(NamedTuple):
-    """An alarm that began."""
-
-    crawl_id: int
-    kind: str
-    subject: str
-    message: str
-    raised_at: float
-
-
-@writes(alarm, UPDATE)
-class EndedAlarm(NamedTuple):
-    """An alarm that is over."""
-
-    id: int
-    ended_at: float
 
 
 # The index of the full-text search, which SQLite updates by triggers, and PostgreSQL automatically.

@@ -30,13 +30,13 @@ def add_rows(database, crawl_id, name, of_site):
                 news.NewsScoreRow(one.id, one.site_id, REVISIT if number else -1, 0.0, 0.0, 0.0),
             )
         ),
-        *(
-            news.RaisedAlarm(crawl_id, "dead feed", f"{name}/{number}", "timeout; open it in a browser", float(number))
-            for number in range(3)
-        ),
-        news.RaisedAlarm(crawl_id, "silent source", name, "no new article for 4 days; check whether", 9.0),
-        news.EndedAlarm(2, 8.0),
     )
+    dead = [("dead feed", f"{name}/{number}", "timeout; open it in a browser", float(number)) for number in range(3)]
+    columns = ("kind", "subject", "message", "raised_at")
+    for one in (*dead, ("silent source", name, "no new article for 4 days; check whether", 9.0)):
+        values = dict(zip(columns, one, strict=True))
+        ended_at = 8.0 if one[-1] == 1.0 else None
+        execute(database, insert(news.alarm).values(crawl_id=crawl_id, ended_at=ended_at, **values))
     rules = [("/[0-9]+", 0.8, "learnt", 40, 0.75, 9.0), ("/1.* except /11", 0.0, "hand", 0, 0.0, None)]
     names = ("regex", "weight", "origin", "support", "precision_low", "learnt_at")
     rows = [{"domain": "c.test", **dict(zip(names, rule, strict=True))} for rule in rules]

@@ -1,11 +1,18 @@
 """A stored news crawl: pages, documents and feeds, written like those of a crawl."""
 
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from crawlers.items import State
-from crawlers.missions.news.stored.news_tables import DocumentRow, DocumentVersionRow, NewsScoreRow, PollRow, document
+from crawlers.missions.news.stored.news_tables import (
+    DocumentRow,
+    DocumentVersionRow,
+    NewsScoreRow,
+    PollRow,
+    alarm,
+    document,
+)
 from crawlers.urls.keys import url_key
-from tests.support.stored_rows import begin, ended_page, new_page, page_ids, write_rows
+from tests.support.stored_rows import begin, ended_page, execute, new_page, page_ids, write_rows
 
 DAY = 86_400.0
 SITE, OTHER = "http://one.example", "http://two.example"
@@ -45,6 +52,10 @@ class NewsStore:
         times = (polled_at + 60.0, polled_at, 7, row["failures"], 3, row["newest_at"])
         self.write(PollRow(number, self.sites[site], kind, *times, "[]", row["problem"] or None))
         return number
+
+    def alarm(self, kind, subject, raised_at, ended_at=None):
+        values = {"kind": kind, "subject": subject, "message": "see to it", "raised_at": raised_at}
+        execute(self.database, insert(alarm).values(crawl_id=self.id, ended_at=ended_at, **values))
 
     def document(self, path, stored_at, *, site=SITE, again=0, **article):
         """Store a document on a new page, or another version of that on the page *again*; return the page's number."""

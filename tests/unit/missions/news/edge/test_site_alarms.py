@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.commands.sites import Command
-from crawlers.missions.news.stored.news_tables import DiscoveredFeed, EndedAlarm, RaisedAlarm
+from crawlers.missions.news.stored.news_tables import DiscoveredFeed
 from crawlers.store.database import Database
 from crawlers.store.schema.tables import seed, site
 from tests.support.command_here import run_here
@@ -22,9 +22,9 @@ def store(tmp_path_factory, new_project):
     crawl = NewsStore(database)
     execute(database, update(site).values(start_url="/"))
     execute(database, update(seed).where(seed.c.site == OTHER).values(enabled=True))
-    for kind, subject, at in (("dead feed", FAR, 86_400.0), ("dead feed", FAR, 60.0), ("silent source", SITE, 0.0)):
-        crawl.write(RaisedAlarm(crawl.id, kind, subject, "see to it", at))
-    crawl.write(EndedAlarm(2, 120.0))
+    crawl.alarm("dead feed", FAR, 86_400.0)
+    crawl.alarm("dead feed", FAR, 60.0, 120.0)
+    crawl.alarm("silent source", SITE, 0.0)
     crawl.write(DiscoveredFeed(SITE, FAR, "feed"))
     (below,) = add_sites(database, crawl.id, "http://sport.one.example")
     crawl.sites[below.site] = below.id
