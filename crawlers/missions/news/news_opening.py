@@ -21,7 +21,7 @@ from crawlers.missions.news.feeds.sources import SourceLeaders, SourceOwners
 from crawlers.missions.news.feeds.sources_file import read_sources
 from crawlers.missions.news.news_items import FEED, SITEMAP
 from crawlers.missions.news.news_run import NewsRun
-from crawlers.missions.news.news_sites import NewsParts, NewsSites
+from crawlers.missions.news.news_sites import NewsSites
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
@@ -29,8 +29,8 @@ from crawlers.missions.news.stored.documents import earlier_documents
 from crawlers.missions.news.stored.iterations import counted_page
 from crawlers.missions.news.stored.stored_polls import removed_feeds
 from crawlers.missions.news.stored.stored_sources import save_sources, stored_sources
-from crawlers.missions.news.urls import stored_rules
 from crawlers.missions.news.urls.requeue import Requeue
+from crawlers.missions.news.urls.stored_rules import content_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier
 from crawlers.pages.pool import ExtractionPool
 from crawlers.store.database import Database
@@ -135,7 +135,6 @@ def open_news(
         return frontier.discovery.page_of(found) if is_other else None
 
     classifier = UrlClassifier(
-        stored_rules.rules_by_domain(database),
         settings.get("NEWS_RULES"),
         fit_factor=settings.getfloat("FIT_FACTOR"),
         else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
@@ -152,14 +151,6 @@ def open_news(
     )
     limits = PollLimits(settings.getfloat("FEED_MIN_SECONDS"), settings.getfloat("FEED_MAX_SECONDS"), DEADLINE_S)
     polls = Polls(settings.getfloat("FEED_POLLS_PER_SECOND"), limits, MOST_HUBS)
-    parts = NewsParts(
-        frontier,
-        classifier,
-        Requeue(classifier, frontier, writer, session.reader.run),
-        polls,
-        feeds,
-        Announcements(database, crawl_id, writer, frontier, polls),
-    )
     articles = ArticlePolicy(
         classifier,
         Duplicates(database, writer),
@@ -168,18 +159,19 @@ def open_news(
         page_at,
         earlier_documents(database, crawl_id),
     )
-    known_keys: dict[str, list[int]] = {}
+    given: dict[str, list[int]] = {}
     for one in map(target, known):
-        known_keys.setdefault(one.site, []).append(one.key)
+        given.setdefault(one.site, []).append(one.key)
+    requeue = Requeue(classifier, frontier, writer, session.reader.run)
+    announcements = Announcements(database, crawl_id, writer, frontier, polls)
     return NewsRun(
-        parts,
+        NewsSites(database, writer, frontier, classifier, requeue, polls, feeds, announcements, given),
         articles,
-        NewsSites(database, writer, parts, known_keys),
         scope,
         NewsReader(
             replace(reader, scope=scope),
             classifier,
-            stored_rules.content_rules(database),
+            content_rules(database),
             pool,
             session.reader.run,
         ),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crawlers.missions.news.article.news_reader import NewsReader
     from crawlers.missions.news.articles import ArticlePolicy, StoredArticle
     from crawlers.missions.news.feeds.announcements import StoredItems
-    from crawlers.missions.news.news_sites import NewsParts, NewsSites
+    from crawlers.missions.news.news_sites import NewsSites
     from crawlers.missions.news.stored.iterations import CountedPage
     from crawlers.pages.response import WebResponse
     from crawlers.store.reader_threads import InThread
@@ -55,9 +55,8 @@ class NewsRun(Run):
 
     def __init__(
         self,
-        parts: NewsParts,
-        articles: ArticlePolicy,
         sites: NewsSites,
+        articles: ArticlePolicy,
         scope: Scope,
         reader: NewsReader,
         *,
@@ -66,18 +65,18 @@ class NewsRun(Run):
         in_thread: InThread,
     ) -> None:
         super().__init__(None, in_thread)
-        self._frontier = parts.frontier
-        self.classifier = parts.classifier
-        self._requeue = parts.requeue
-        self._polls = parts.polls
-        self._feeds = parts.feeds
-        self._announcements = parts.announcements
+        self._frontier = sites.frontier
+        self.classifier = sites.classifier
+        self._requeue = sites.requeue
+        self._polls = sites.polls
+        self._feeds = sites.feeds
+        self._announcements = sites.announcements
         self.articles = articles
         self._counted = counted
         self._sites = sites
         self._scope = scope
         self._news_reader = reader
-        self._visits = NextVisits(parts, recheck_s)
+        self._visits = NextVisits(sites, recheck_s)
         self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
 
     async def close(self) -> None:

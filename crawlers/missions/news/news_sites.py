@@ -29,34 +29,22 @@ SITES_AT_ONCE = 100  # whose feeds are looked for together
 
 
 @dataclass(frozen=True, slots=True)
-class NewsParts:
-    """The parts of a news crawl that know its open sites, and the announcements and feeds of their pages."""
+class NewsSites:
+    """The open sites of a crawl, and what knows them. All sites of a source are opened together, or new ones later."""
 
+    database: Database
+    writer: Writer
     frontier: Frontier
     classifier: UrlClassifier
     requeue: Requeue
     polls: Polls
     feeds: FeedRegistry
     announcements: Announcements
-
-
-class NewsSites:
-    """The open sites of a crawl. All sites of a source are opened together, or new ones later.
-
-    *feeds* are the keys of the feeds and sitemaps that the user named, by site.
-    """
-
-    def __init__(
-        self, database: Database, writer: Writer, parts: NewsParts, feeds: Mapping[str, Sequence[int]]
-    ) -> None:
-        self._database = database
-        self._writer = writer
-        self._parts = parts
-        self._feeds = feeds
+    given: Mapping[str, Sequence[int]]  # the keys of the feeds and sitemaps that the user named, by site
 
     def load(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
         """Read what the store knows of sites, in any thread; return the function that takes it up at a time."""
-        database, sites = self._database, [row.id for row in rows]
+        database, sites = self.database, [row.id for row in rows]
         domains = {domain for row in rows for domain in parents(rule_domain(row.site))}
         rules = rules_by_domain(database, sorted(domains))
         with database.read() as connection:
@@ -64,32 +52,31 @@ class NewsSites:
         polls = stored_polls.polls_of(database, sites)
         queued = stored_polls.queued_sites(database, sites)
         gone = []
-        for some in batches((row for row in rows if row.site in self._feeds), SITES_AT_ONCE):
-            keys = [key for row in some for key in self._feeds[row.site]]
+        for some in batches((row for row in rows if row.site in self.given), SITES_AT_ONCE):
+            keys = [key for row in some for key in self.given[row.site]]
             gone += stored_polls.gone_pages(database, [row.id for row in some], keys)
 
         def take_up(now: float) -> None:
-            parts = self._parts
-            for domain in domains - parts.requeue.open_domains():  # of the others, this worker knows later ones
-                parts.classifier.replace(domain, rules.get(domain, ()))
+            for domain in domains - self.requeue.open_domains():  # of the others, this worker knows later ones
+                self.classifier.replace(domain, rules.get(domain, ()))
             for row in rows:
-                parts.polls.set_delay(row.id, row.delay_s)
-            parts.classifier.recall(labels)
-            parts.polls.recall(polls, now)
-            self._writer.submit(parts.requeue.recall(queued))
+                self.polls.set_delay(row.id, row.delay_s)
+            self.classifier.recall(labels)
+            self.polls.recall(polls, now)
+            self.writer.submit(self.requeue.recall(queued))
             for name, page_id, reason, fetched_at in gone:  # feeds that were removed, or no feeds until now
-                parts.frontier.fetch_again(name, [(page_id, reason, fetched_at)], now)
+                self.frontier.fetch_again(name, [(page_id, reason, fetched_at)], now)
 
         return take_up
 
     def close(self, site_ids: Collection[int]) -> None:
         """Forget sites that another worker may open from now on."""
         for site_id in site_ids:
-            self._parts.polls.forget_site(site_id)
-            if (domain := self._parts.requeue.forget(site_id)) is not None:
-                self._parts.classifier.forget_labels(domain)
+            self.polls.forget_site(site_id)
+            if (domain := self.requeue.forget(site_id)) is not None:
+                self.classifier.forget_labels(domain)
 
     def sites_that_link(self, page_id: int) -> list[str]:
         """Return the sites with pages that link to a page; may be called in any thread."""
-        self._writer.flush()  # the page that named it may have been read a moment ago
-        return stored_polls.sites_that_link(self._database, page_id)
+        self.writer.flush()  # the page that named it may have been read a moment ago
+        return stored_polls.sites_that_link(self.database, page_id)

@@ -76,9 +76,9 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     print("\n\n".join(_tables(one) for one in curves))
     if opts.out:
         rows: list[list[Value]] = [
-            [one.label, *found, round(found.useful_share, 4)] for one in curves for found in one.iterations
+            [one.label, *found[1:], round(found.useful_share, 4)] for one in curves for found in one.iterations
         ]
-        number = write_table(Path(opts.out), ("crawl", *Iteration._fields, "useful_share"), rows)
+        number = write_table(Path(opts.out), ("crawl", *Iteration._fields[1:], "useful_share"), rows)
         print(f"{opts.out}: {number} {plural(number, 'iteration')}")
     if opts.picture:
         panels = {

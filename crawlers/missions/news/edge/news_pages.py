@@ -56,7 +56,7 @@ def document(request: Request) -> Response:
         document=found,
         neighbours=neighbours,
         query=urlencode(given),
-        versions={one.number: urlencode({**given, "version": one.number}) for one in found.versions},
+        versions={one.version: urlencode({**given, "version": one.version}) for one in found.versions},
     )
 
 

@@ -91,7 +91,7 @@ def edit(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> Non
 def forbid(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
     """Exclude the URLs that a rule matches from articles."""
     with opened(settings) as database:
-        rule = stored.forbid_rule(database, rule_number(given[0]))
+        rule = stored.pin_rule(database, rule_number(given[0]), weight=0.0, origin=HAND)
     undo = f"{program()} sites remove-rule {rule.number}"
     print(
         f"{_named(rule)} now forbids: URLs that it matches are not articles, and it is not learnt again; undo: {undo}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Lease
     from crawlers.items import Page
     from crawlers.missions.news.news_items import Announced, News
-    from crawlers.missions.news.news_sites import NewsParts
+    from crawlers.missions.news.news_sites import NewsSites
     from crawlers.store.writing.change_set import ChangeSet
 
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
@@ -42,11 +42,11 @@ NO_LINKS = LinkSlots({}, 0, 0)
 class NextVisits:
     """The next visits to pages. An article is fetched once more after *recheck_s* seconds; 0: never."""
 
-    def __init__(self, parts: NewsParts, recheck_s: float) -> None:
-        self._classifier = parts.classifier
-        self._polls = parts.polls
-        self._feeds = parts.feeds
-        self._announcements = parts.announcements
+    def __init__(self, sites: NewsSites, recheck_s: float) -> None:
+        self._classifier = sites.classifier
+        self._polls = sites.polls
+        self._feeds = sites.feeds
+        self._announcements = sites.announcements
         self._recheck_s = recheck_s
         self._repeats: Counter[int] = Counter()  # of second visits that failed, by page
 

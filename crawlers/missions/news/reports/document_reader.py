@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import literal_column, select
 
 from crawlers.items import State
-from crawlers.missions.news.stored.news_tables import DocumentRow, content_rule, document, document_version
+from crawlers.missions.news.stored.news_tables import (
+    DocumentRow,
+    DocumentVersionRow,
+    content_rule,
+    document,
+    document_version,
+)
 from crawlers.reasons import COPIES
 from crawlers.reports.catalogue.index_walk import value_steps
 from crawlers.store.schema.tables import page, site
@@ -25,14 +31,6 @@ MAX_COPIES = 50
 EARLIEST_S = 3600.0  # before the document was stored, copies of it may have been requested
 
 
-class Version(NamedTuple):
-    """A version of a document, and when it was stored, in seconds since 1970."""
-
-    number: int
-    title: str
-    stored_at: float
-
-
 class DocumentView(NamedTuple):
     """A document in the version that was chosen, whose title, text and time of publication are in the *row*."""
 
@@ -41,8 +39,7 @@ class DocumentView(NamedTuple):
     is_cut: bool  # the text is longer than `MAX_CHARS`
     authors: list[str]
     keywords: list[str]
-    latest: int  # the number of the latest version
-    versions: list[Version]  # the latest first; empty if there is only one
+    versions: list[DocumentVersionRow]  # the latest first
     parts: Sequence[Any]  # rows: content rules of the domain, by which its parts are found
     copies: list[Any]  # rows: the URLs of pages with the same article, and how that was recognised
     is_searched: bool  # whether all pages were searched for copies
@@ -65,9 +62,13 @@ def read_document(
         return None
     *values, name = found
     latest = DocumentRow(*values)
-    row = latest if version in (None, latest.version) else _earlier(connection, latest, version)
-    if row is None:
+    versions = _versions(connection, latest)
+    chosen = next((one for one in versions if version in (None, one.version)), None)
+    if chosen is None:
         return None
+    published = latest.published if chosen.published_at == latest.published_at else None
+    row = latest._replace(title=chosen.title, text=chosen.text, version=chosen.version)
+    row = row._replace(published_at=chosen.published_at, published=published)
     parts = select(content_rule.c.part, content_rule.c.selector).where(content_rule.c.domain == rule_domain(name))
     return DocumentView(
         row,
@@ -75,21 +76,9 @@ def read_document(
         len(row.text) > MAX_CHARS,
         list(json.loads(row.authors)),
         list(json.loads(row.keywords or "[]")),
-        latest.version,
-        _versions(connection, latest) if latest.version > 1 else [],
+        versions,
         connection.execute(parts.order_by(content_rule.c.part)).all(),
         *_copies(connection, crawl_id, latest, is_over),
-    )
-
-
-def _earlier(connection: Connection, latest: DocumentRow, version: int | None) -> DocumentRow | None:
-    is_it = (document_version.c.page_id == latest.page_id, document_version.c.version == version)
-    old = connection.execute(select(document_version).where(*is_it)).one_or_none()
-    if old is None:
-        return None
-    published = latest.published if old.published_at == latest.published_at else None
-    return latest._replace(
-        title=old.title, text=old.text, version=old.version, published_at=old.published_at, published=published
     )
 
 
@@ -102,11 +91,12 @@ def paragraphs_of(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
-def _versions(connection: Connection, row: DocumentRow) -> list[Version]:
-    statement = select(document_version.c.version, document_version.c.title, document_version.c.stored_at)
-    earlier = statement.where(document_version.c.page_id == row.page_id).order_by(document_version.c.version.desc())
-    latest = Version(row.version, row.title, row.changed_at or row.stored_at)
-    return [latest, *(Version(*one) for one in connection.execute(earlier.limit(MAX_VERSIONS)))]
+def _versions(connection: Connection, row: DocumentRow) -> list[DocumentVersionRow]:
+    its = document_version.c
+    earlier = select(document_version).where(its.page_id == row.page_id).order_by(its.version.desc())
+    since = row.changed_at or row.stored_at
+    latest = DocumentVersionRow(row.page_id, row.version, row.title, row.text, row.published_at, since)
+    return [latest, *(DocumentVersionRow(*one) for one in connection.execute(earlier.limit(MAX_VERSIONS)))]
 
 
 def _copies(

@@ -33,19 +33,10 @@ MOST_DISORDER_S = 60.0  # between the times of pages of several workers in the o
 SUMMED = (*KINDS, "documents", "duplicates")
 
 
-class Iteration(NamedTuple):
-    """The counts of one iteration, a number of pages; a row of the table `iteration`."""
+class Iteration(IterationRow):
+    """The counts of one iteration, a number of pages."""
 
-    number: int  # from 1
-    began_at: float
-    ended_at: float
-    fit: int = 0  # pages whose URL matches a rule, or that a feed announced
-    not_fit: int = 0  # other pages
-    polls: int = 0  # feeds, and revisited pages
-    errors: int = 0
-    documents: int = 0  # new ones
-    duplicates: int = 0
-    total_documents: int = 0  # at the end of the iteration
+    __slots__ = ()
 
     def is_full(self, most_pages: int) -> bool:
         """Return whether it has all its pages; 0 = it never has."""
@@ -56,7 +47,7 @@ class Iteration(NamedTuple):
 
         *is_new*: it is a new document; *is_copy*: it is a copy of one.
 
-        >>> Iteration(1, 0.0, 0.0).after("fit", 2.0, is_new=True, is_copy=False)[3:]
+        >>> Iteration(7, 1, 0.0, 0.0).after("fit", 2.0, is_new=True, is_copy=False)[4:]
         (1, 0, 0, 0, 1, 0, 1)
         """
         counts = {name: value + (name == kind) for name, value in self._asdict().items() if name in KINDS}
@@ -68,7 +59,7 @@ class Iteration(NamedTuple):
     def pages(self) -> int:
         """The number of downloads of any kind.
 
-        >>> Iteration(1, 0.0, 1.0, fit=6, not_fit=3, polls=50, errors=1).pages
+        >>> Iteration(7, 1, 0.0, 1.0, fit=6, not_fit=3, polls=50, errors=1).pages
         60
         """
         return self.fit + self.not_fit + self.polls + self.errors
@@ -77,7 +68,7 @@ class Iteration(NamedTuple):
     def useful_share(self) -> float:
         """New documents per download, not counting polls, which are the cost of being early.
 
-        >>> Iteration(1, 0.0, 1.0, fit=6, not_fit=3, polls=50, errors=1, documents=5).useful_share
+        >>> Iteration(7, 1, 0.0, 1.0, fit=6, not_fit=3, polls=50, errors=1, documents=5).useful_share
         0.5
         """
         return self.documents / max(1, self.fit + self.not_fit + self.errors)
@@ -112,7 +103,7 @@ class Day(NamedTuple):
 def merged(iterations: Sequence[Iteration], most: int) -> list[Iteration]:
     """Return at most *most* >= 1 iterations, each the sum of equally many adjacent ones; the last may have fewer.
 
-    >>> [sums.fit for sums in merged([Iteration(n, n - 1.0, n, fit=n) for n in range(1, 6)], 3)]
+    >>> [sums.fit for sums in merged([Iteration(7, n, n - 1.0, n, fit=n) for n in range(1, 6)], 3)]
     [3, 7, 5]
     """
     width = max(1, -(-len(iterations) // most))
@@ -123,7 +114,7 @@ def merged(iterations: Sequence[Iteration], most: int) -> list[Iteration]:
 def _sum(group: Sequence[Iteration]) -> Iteration:
     first, last = group[0], group[-1]
     sums = {name: sum(getattr(iteration, name) for iteration in group) for name in SUMMED}
-    return Iteration(last.number, first.began_at, last.ended_at, total_documents=last.total_documents, **sums)
+    return last._replace(began_at=first.began_at, **sums)
 
 
 def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
@@ -139,13 +130,13 @@ def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
             if row.crawl_id != crawl_id:
                 continue
             if last is None:
-                last = Iteration(1, row.at, row.at)
+                last = Iteration(crawl_id, 1, row.at, row.at)
             elif last.is_full(row.most_pages):
-                last = Iteration(last.number + 1, row.at, row.at, total_documents=last.total_documents)
+                last = Iteration(crawl_id, last.number + 1, row.at, row.at, total_documents=last.total_documents)
             last = changed[last.number] = last.after(row.kind, row.at, is_new=row.is_new, is_copy=row.is_copy)
             if last.is_full(row.most_pages):
                 logger.info("%s", last)
-        write_changes(connection, ChangeSet(*(IterationRow(crawl_id, *one) for one in changed.values())))
+        write_changes(connection, ChangeSet(*(IterationRow(*one) for one in changed.values())))
 
 
 @written_by(iteration, UPDATE, count_pages)
@@ -207,4 +198,4 @@ def stored_days(connection: Connection, crawl_id: int) -> list[Day]:
 
 
 def _of_crawl(crawl_id: int) -> Select[Any]:
-    return select(*(iteration.c[name] for name in Iteration._fields)).where(iteration.c.crawl_id == crawl_id)
+    return select(iteration).where(iteration.c.crawl_id == crawl_id)

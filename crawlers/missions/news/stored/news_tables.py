@@ -216,19 +216,19 @@ document_band = table("document_band", metadata, DocumentBandRow, INSERT_NEW, ke
 
 
 class IterationRow(NamedTuple):
-    """The results of one iteration, a number of pages or minutes, of a news crawl."""
+    """The results of one iteration, a number of pages, of a news crawl."""
 
     crawl_id: int
     number: Annotated[int, "from 1"]
     began_at: Annotated[float, "when it began"]
     ended_at: Annotated[float, "when its latest download ended"]
-    fit: Annotated[int, "downloads of URLs that fit a rule or were announced"]
-    not_fit: Annotated[int, "other downloads"]
-    polls: Annotated[int, "feeds, sitemaps, and pages that were fetched again"]
-    errors: Annotated[int, "refused and failed downloads"]
-    documents: Annotated[int, "new documents"]
-    duplicates: Annotated[int, "articles that are documents already"]
-    total_documents: Annotated[int, "documents of the crawl at its end"]
+    fit: Annotated[int, "downloads of URLs that fit a rule or were announced"] = 0
+    not_fit: Annotated[int, "other downloads"] = 0
+    polls: Annotated[int, "feeds, sitemaps, and pages that were fetched again"] = 0
+    errors: Annotated[int, "refused and failed downloads"] = 0
+    documents: Annotated[int, "new documents"] = 0
+    duplicates: Annotated[int, "articles that are documents already"] = 0
+    total_documents: Annotated[int, "documents of the crawl at its end"] = 0
 
 
 iteration = table("iteration", metadata, IterationRow, UPSERT, key=2)

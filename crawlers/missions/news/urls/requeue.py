@@ -43,7 +43,6 @@ class Requeue:
         self._changes = 0  # of rules, and of the sites
         self._is_reading = False  # one look-up at a time
         self._names: dict[int, str] = {}  # of sites
-        self._domains: dict[str, list[int]] = {}  # sites by host
         self._unfinished: dict[int, Position] = {}  # the position to continue from, by site
 
     def recall(self, sites: Iterable[QueuedSite]) -> ChangeSet:
@@ -61,20 +60,15 @@ class Requeue:
 
     def add_site(self, site_id: int, name: str) -> None:
         """Requeue the pages of a site, called *name*, when its rules change."""
-        if site_id not in self._names:
-            self._names[site_id] = name
-            self._domains.setdefault(rule_domain(name), []).append(site_id)
+        self._names[site_id] = name
 
     def forget(self, site_id: int) -> str | None:
         """Forget a site, which another worker requeues from now on; return its domain if no other site has that."""
         self._changes += 1
         self._unfinished.pop(site_id, None)
         name = self._names.pop(site_id, None)
-        if name is None:
-            return None
-        domain = rule_domain(name)
-        self._domains[domain].remove(site_id)
-        return None if self._domains[domain] else domain
+        domains = set(map(rule_domain, self._names.values()))
+        return None if name is None or rule_domain(name) in domains else rule_domain(name)
 
     @property
     def has_more(self) -> bool:
@@ -83,16 +77,15 @@ class Requeue:
 
     def open_domains(self) -> set[str]:
         """Return the domains of all sites, and those that they are below."""
-        return {domain for name, sites in self._domains.items() if sites for domain in parents(name)}
+        return {domain for name in self._names.values() for domain in parents(rule_domain(name))}
 
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
         self._changes += 1
-        below = f".{domain}"
-        for name, sites in self._domains.items():
-            if name == domain or name.endswith(below):
-                self._unfinished.update(dict.fromkeys(sites, BEFORE_ALL))
-                changes.add(*(SiteRules(site_id, None) for site_id in sites))
+        for site_id, name in self._names.items():
+            if domain in parents(rule_domain(name)):
+                self._unfinished[site_id] = BEFORE_ALL
+                changes.add(SiteRules(site_id, None))
 
     async def step(self, now: float) -> None:
         """Look up some pages and requeue them, if any are left.

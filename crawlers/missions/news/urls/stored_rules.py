@@ -145,10 +145,10 @@ def add_rule(database: Database, domain: str, regex: str, weight: float) -> Stor
         return _numbered(connection, made[0])
 
 
-def pin_rule(database: Database, number: int) -> StoredRule:
-    """Pin a rule, so that learning does not replace it. Raises `ConfigError` if no rule has that *number*."""
+def pin_rule(database: Database, number: int, **changes: Any) -> StoredRule:
+    """Pin a rule, so that learning does not replace it, with *changes* of its columns. Raises `ConfigError`."""
     with database.write() as connection:
-        return _changed(connection, number, {"is_pinned": True})
+        return _changed(connection, number, {"is_pinned": True, **changes})
 
 
 def edit_rule(database: Database, number: int, regex: str) -> StoredRule:
@@ -164,12 +164,6 @@ def edit_rule(database: Database, number: int, regex: str) -> StoredRule:
             raise ConfigError(f"rule {other} of {before.domain} already is {regex!r}; pin that one and remove {number}")
         values = _values(UrlRule(regex, before.rule.weight, HAND))
         return _changed(connection, number, {**values, "regex": regex, "origin": HAND, "is_pinned": True})
-
-
-def forbid_rule(database: Database, number: int) -> StoredRule:
-    """Exclude the URLs that a rule matches from articles, and keep it from being learnt again. Raises `ConfigError`."""
-    with database.write() as connection:
-        return _changed(connection, number, {"weight": 0.0, "origin": HAND, "is_pinned": True})
 
 
 def remove_rule(database: Database, number: int) -> StoredRule:

@@ -23,7 +23,7 @@ from crawlers.urls.domains import rule_domain
 from crawlers.urls.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from crawlers.items import Target
     from crawlers.missions.news.article.article_evidence import StoredLabel
@@ -143,14 +143,13 @@ LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of N
 class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
-    *rules* are the stored rules by domain; *used* is one of the values of NEWS_RULES: which of them count. If rules are
-    learnt, a prior classifies the URLs of sites that have none. The values of queue slots are *else_factor*, or
-    *fit_factor* times the weight of the matching rule.
+    *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, a prior classifies the URLs of
+    sites that have none. The values of queue slots are *else_factor*, or *fit_factor* times the weight of the matching
+    rule.
     """
 
     def __init__(
         self,
-        rules: Mapping[str, Sequence[UrlRule]],
         used: str,
         *,
         fit_factor: float,
@@ -162,8 +161,6 @@ class UrlClassifier:
         self._fit_factor = fit_factor
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
-        for domain, stored in rules.items():
-            self.replace(domain, stored)
 
     def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
         """Replace the rules of *domain* by the stored ones; those learnt earlier count only where rules are learnt."""

@@ -18,7 +18,7 @@ from crawlers.missions.news.feeds.feed_registry import FeedRegistry
 from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News
 from crawlers.missions.news.news_run import NewsRun
-from crawlers.missions.news.news_sites import NewsParts, NewsSites
+from crawlers.missions.news.news_sites import NewsSites
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, by_fit
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
@@ -89,7 +89,7 @@ class Crawl:
         )
         self.frontier.open_site(SiteRow(row.id, SITE, 99, None, 0.0), NOW)
         committed(replace_rules, database, HAND, {"one.test": rules})
-        classifier = UrlClassifier({}, "learnt" if learns else "manual", fit_factor=1.0, else_factor=0.01)
+        classifier = UrlClassifier("learnt" if learns else "manual", fit_factor=1.0, else_factor=0.01)
         self.polls = Polls(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR), most_pages=2)
         requeue = Requeue(classifier, self.frontier, self.commits, in_thread)
         duplicates = Duplicates(database, self.writer)
@@ -109,11 +109,10 @@ class Crawl:
             SourceOwners([(SITE, [])]),
         )
         announcements = Announcements(database, begun.id, self.commits, self.frontier, self.polls)
-        parts = NewsParts(self.frontier, classifier, requeue, self.polls, feeds, announcements)
+        parts = (self.frontier, classifier, requeue, self.polls, feeds, announcements)
         self.mission = NewsRun(
-            parts,
+            NewsSites(database, self.writer, *parts, {}),
             self.articles,
-            NewsSites(database, self.writer, parts, {}),
             Scope("sites", [SITE]),
             SimpleNamespace(pool=None),
             counted=partial(counted_page, begun.id, 1000),

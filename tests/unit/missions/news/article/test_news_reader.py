@@ -21,7 +21,6 @@ HOUR_S = 3600.0
 HTML = "text/html; charset=utf-8"
 SITE, ELSEWHERE, FOREIGN = "http://paper.example", "http://blog.paper.example", "http://other.example"
 FITTING = f"{SITE}/news/1.html"
-RULES = {"paper.example": [UrlRule(r"/news/\d+\.html", 0.5, "hand")]}
 
 WORDS = "<p>The bridge over the river was opened again, after a winter in which nobody could cross it at all.</p>"
 STORY = f"<title>A bridge</title><h1>A bridge</h1><div>{WORDS * 5}</div>"
@@ -57,8 +56,8 @@ def pool():
 @pytest.fixture
 def read(pool):
     scope = Scope("paper.example", [SITE])
-    classifier = UrlClassifier(RULES, "manual", fit_factor=10.0, else_factor=0.01)
-
+    classifier = UrlClassifier("manual", fit_factor=10.0, else_factor=0.01)
+    classifier.replace("paper.example", [UrlRule(r"/news/\d+\.html", 0.5, "hand")])
     reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}), scope=scope)
 
     async def in_thread(function):

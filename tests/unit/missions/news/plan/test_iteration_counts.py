@@ -11,7 +11,7 @@ COUNTS = st.lists(st.integers(0, 50), min_size=6, max_size=6)
 @given(st.lists(COUNTS, max_size=30), st.integers(1, 10))
 @settings(max_examples=40)
 def test_merged_iterations_have_the_same_sums_and_are_few(rows, most):
-    iterations = [Iteration(n, n - 1.0, float(n), *row, sum(row)) for n, row in enumerate(rows, 1)]
+    iterations = [Iteration(7, n, n - 1.0, float(n), *row, sum(row)) for n, row in enumerate(rows, 1)]
     found = merged(iterations, most)
     assert len(found) <= most
     for name in SUMMED:
@@ -21,7 +21,7 @@ def test_merged_iterations_have_the_same_sums_and_are_few(rows, most):
 
 
 def test_iteration_is_described_in_one_line():
-    assert str(Iteration(3, 10.0, 70.0, 700, 200, 90, 10, 680, 5, 1680)) == (
+    assert str(Iteration(7, 3, 10.0, 70.0, 700, 200, 90, 10, 680, 5, 1680)) == (
         "Iteration 3: 1,000 downloads in 60 s (700 fit, 200 not fit, 90 polls, 10 errors), 680 new documents "
         "(75% of the downloads without polls), 5 duplicates; 1,680 documents in total"
     )

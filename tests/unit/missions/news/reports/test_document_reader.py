@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import insert
 
-from crawlers.missions.news.reports.document_reader import Version, read_document
+from crawlers.missions.news.reports.document_reader import read_document
 from crawlers.missions.news.stored.news_tables import content_rule
 from crawlers.reports.catalogue.index_walk import value_steps
 from tests.support.missions.news.news_store import NewsStore
@@ -27,9 +27,12 @@ def test_versions_can_be_read(news):
     number = news.document("/a", 50.0, title="First", text="Old.", published_at=1.0)
     news.document("/a", 60.0, title="Second", text="New.", again=number, published="2026-11-22", published_at=2.0)
     latest, old = read(news, number), read(news, number, 1)
-    assert latest.versions == [Version(2, "Second", 60.0), Version(1, "First", 50.0)]
+    assert [(one.version, one.title, one.stored_at) for one in latest.versions] == [
+        (2, "Second", 60.0),
+        (1, "First", 50.0),
+    ]
     assert (latest.row.title, latest.paragraphs, latest.row.version) == ("Second", ["New."], 2)
-    assert (old.row.title, old.paragraphs, old.row.version, old.latest) == ("First", ["Old."], 1, 2)
+    assert (old.row.title, old.paragraphs, old.row.version, old.versions) == ("First", ["Old."], 1, latest.versions)
     assert (old.row.published, old.row.published_at) == (None, 1.0)
     assert read(news, number, 3) is read(news, 99) is None
     assert read(NewsStore(news.database, "other"), number) is None

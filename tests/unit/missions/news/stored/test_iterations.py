@@ -45,7 +45,9 @@ def test_each_download_has_one_of_four_kinds(crawl):
     ]
     count(0, crawl, 10.0, *pages)
     count(0, crawl, 11.0, page(fits=True, outcome="changed"), is_revisit=True)
-    assert read(stored_iterations, crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
+    assert read(stored_iterations, crawl.database, crawl.id) == [
+        Iteration(crawl.id, 1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)
+    ]
 
 
 @pytest.mark.both_stores
@@ -56,8 +58,8 @@ def test_next_run_continues_the_committed_iteration(crawl):
     crawl.document("/a", 10.0)
     assert read(stored_days, crawl.database, crawl.id) == [Day(0.0, 1, 1)]
     assert read(stored_iterations, crawl.database, crawl.id) == [
-        Iteration(1, 1.0, 9.0, fit=2, not_fit=2),
-        Iteration(2, 9.0, 9.0, not_fit=1),
+        Iteration(crawl.id, 1, 1.0, 9.0, fit=2, not_fit=2),
+        Iteration(crawl.id, 2, 9.0, 9.0, not_fit=1),
     ]
     assert last_iteration(crawl.database, crawl.id).number == 2
 

@@ -9,8 +9,8 @@ from crawlers.items import SiteLimits
 from crawlers.missions.news.feeds.sources import Source
 from crawlers.missions.news.stored.news_tables import DiscoveredFeed, feed
 from crawlers.missions.news.stored.stored_sources import list_feeds, save_sources, stored_sources, switch_feed
-from crawlers.missions.news.urls.rule_learner import UrlRule
-from crawlers.missions.news.urls.stored_rules import forbid_rule, stored_rules_of
+from crawlers.missions.news.urls.rule_learner import HAND, UrlRule
+from crawlers.missions.news.urls.stored_rules import pin_rule, stored_rules_of
 from crawlers.store.sites.seeds import list_seeds, remove_seeds, save_seeds
 from crawlers.urls.keys import url_key
 from tests.support.stored_rows import read, write_rows
@@ -58,7 +58,8 @@ def test_crawl_with_a_sources_file_does_not_change_harvests(sqlite):
 def test_changes_by_command_are_kept(sqlite):
     save_sources(sqlite, [FULL])
     owner = list_seeds(sqlite)[0]
-    forbid_rule(sqlite, next(one.number for one in read(stored_rules_of, sqlite, None) if one.rule.weight))
+    number = next(one.number for one in read(stored_rules_of, sqlite, None) if one.rule.weight)
+    pin_rule(sqlite, number, weight=0.0, origin=HAND)
     switch_feed(sqlite, owner, f"{A}/rss", enabled=False)
     save_sources(sqlite, [FULL])
     (found,) = stored_sources(sqlite)

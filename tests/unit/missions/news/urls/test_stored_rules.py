@@ -11,7 +11,6 @@ from crawlers.missions.news.urls.stored_rules import (
     LearntRulesRow,
     add_rule,
     edit_rule,
-    forbid_rule,
     pin_rule,
     remove_rule,
     replace_rules,
@@ -57,7 +56,7 @@ def test_manual_rules_are_kept_when_rules_are_learnt(sqlite):
     learn(sqlite, A, [learnt("/pinned"), learnt("/wrong"), learnt("/narrow"), learnt("/gone")])
     number = numbers(sqlite)
     pin_rule(sqlite, number["/pinned"])
-    forbid_rule(sqlite, number["/wrong"])
+    pin_rule(sqlite, number["/wrong"], weight=0.0, origin=HAND)
     edit_rule(sqlite, number["/narrow"], "/narrower")
     add_rule(sqlite, A, "/mine", 0.7)
     remove_rule(sqlite, number["/gone"])

@@ -110,8 +110,9 @@ SITE = "http://www.paper.example"
 
 def classifier(rules=(), used="manual", else_factor=0.01):
     """Return a classifier with *rules*, of which regex and weight stand for one by hand."""
-    known = {"paper.example": [one if isinstance(one, UrlRule) else UrlRule(*one, "hand") for one in rules]}
-    return UrlClassifier(known, used, fit_factor=2.0, else_factor=else_factor)
+    found = UrlClassifier(used, fit_factor=2.0, else_factor=else_factor)
+    found.replace("paper.example", [one if isinstance(one, UrlRule) else UrlRule(*one, "hand") for one in rules])
+    return found
 
 
 def label(book, url, odds, site=SITE, now=0.0):
