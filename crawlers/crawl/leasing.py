@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from crawlers.crawl.control import naming
 from crawlers.crawl.site_files import SitemapNeeded
 from crawlers.errors import StoreError
-from crawlers.frontier.acknowledgement import fail_loop, is_unchanged
+from crawlers.frontier.acknowledgement import is_unchanged
 from crawlers.items import Page, State
 from crawlers.pages.retries import REST_STATUSES, retry_delay_s
+from crawlers.ranking.page_orders import MAX_HOPS
+from crawlers.reasons import Reason
 from crawlers.store.schema.tables import SiteRest
 from crawlers.store.worker_rows import PAUSE, Wait
 from crawlers.store.writing.change_set import ChangeSet
@@ -99,6 +101,8 @@ class PageRecording:
             if attempts > 1:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
                 page = replace(page, state=state)
+        if page.moved_to is not None:
+            page = fail_loop(lease, page)
         try:
             decision = self.mission.decide(lease, page, now)
             amount = int(decision.reward.amount)  # fails here if it is no decision
@@ -112,11 +116,8 @@ class PageRecording:
             if signature != decision.page.content_signature:
                 decision = replace(decision, page=replace(decision.page, content_signature=signature))
             site.gate.relax()
-        page = decision.page
-        if page.moved_to is not None:
-            page = fail_loop(lease, page)  # nothing is stored of its target, so it must not open a site
-        is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
-        page = self.sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
+        is_the_same = lease.previous is not None and is_unchanged(decision.page, lease.previous)
+        page = self.sites.open_cross_site(decision.page, now, decision.changes, adds_sites=not is_the_same)
         if page is not decision.page:
             decision = replace(decision, page=page)
         if home is not None:
@@ -131,6 +132,15 @@ class PageRecording:
         return page
 
 
+def fail_loop(lease: Lease, page: Page) -> Page:
+    """Return *page*; failed, and without a target, if it redirects in a loop."""
+    is_itself = page.moved_to is not None and page.moved_to.url == lease.url
+    if page.moved_to is None or (not is_itself and lease.hops < MAX_HOPS):
+        return page
+    reason = Reason.REDIRECT_TO_ITSELF if is_itself else Reason.MANY_REDIRECTS.of(MAX_HOPS)
+    return replace(page, state=State.FAILED, reason=reason, moved_to=None)
+
+
 # One call of `next` rejects at most so many URLs, and takes at most so long for it, so that the caller gets its turn.
 MAX_REJECTED = 500
 MAX_REJECTING_S = 0.1
@@ -138,7 +148,7 @@ MAX_REJECTING_S = 0.1
 
 @dataclass(eq=False)
 class Leasing:
-    """At most *most* URLs are in flight.
+    """At most *most* URLs are in flight, if it is not infinite.
 
     A crawl that *ends_after* a time does so when nothing waits but revisits that are due later.
     """
@@ -151,7 +161,7 @@ class Leasing:
     sitemaps: SiteSitemaps
     trials: Trials
     recording: PageRecording
-    most: int
+    most: float
     ends_after: float | None
 
     def __post_init__(self) -> None:
@@ -197,9 +207,9 @@ class Leasing:
         """Return the URL to fetch next, or what a site needs before its pages; None if nothing may be fetched yet.
 
         With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
-        the results of earlier choices are known. Raises `StoreError`.
+        the results of earlier choices are known. Whoever calls it asks `may_lease` first. Raises `StoreError`.
         """
-        if not self.mission.is_ready or not self.may_lease(now) or self._is_looking_up:
+        if not self.mission.is_ready or self._is_looking_up:
             return None
         for site_id in self.trials.admit_waiting(in_flight):
             self.session.frontier.schedule.resume(site_id, now)
@@ -235,7 +245,7 @@ class Leasing:
                 if self._is_looking_up:
                     return None
                 continue
-            elif self.session.spec.is_foreign or self.trials.admits(lease.site_id, in_flight):
+            elif self.trials.admits(lease.site_id, in_flight):
                 self.trials.record_request(lease.site_id, lease.id)
                 self._rests = False
                 self.session.worker.leased += 1
@@ -296,7 +306,7 @@ class Leasing:
 
     def _is_full(self, in_flight: int) -> bool:
         requests = len(self.session.frontier.leases) + len(self.sitemaps.turns) + in_flight
-        return not self.session.spec.is_foreign and requests - (self._in_hand is not None) >= self.most
+        return requests - (self._in_hand is not None) >= self.most
 
     def record_request(self, lease: Lease) -> None:
         """Note that the request for *lease* is sent now: the delay of its host counts from then, not from the lease.

@@ -284,7 +284,7 @@ class Trials:
     Together with the robots.txt files in flight, which are limited to half as well, they are at most three quarters.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: float) -> None:
         self._half = most // 2
         self._three_quarters = most * 3 // 4
         self._responding: set[int] = set()  # sites that responded last
@@ -292,7 +292,7 @@ class Trials:
         self._sites: Counter[int] = Counter()  # their numbers
         self._waiting: deque[int] = deque()  # sites
 
-    def _room(self, robots: int) -> int:
+    def _room(self, robots: int) -> float:
         return max(1, min(self._half, self._three_quarters - robots)) - len(self._pages)
 
     def admits(self, site_id: int, robots: int) -> bool:
@@ -309,7 +309,7 @@ class Trials:
         """Return the sites that need not wait any longer, the first first."""
         if not self._waiting:
             return []
-        return [self._waiting.popleft() for _ in range(min(self._room(robots), len(self._waiting)))]
+        return [self._waiting.popleft() for _ in range(int(min(self._room(robots), len(self._waiting))))]
 
     def record_request(self, site_id: int, page_id: int) -> None:
         """Note the request for a page."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -149,7 +150,7 @@ class Crawl:
         self.is_closed = False
         self.has_ended = False  # this process recorded the end of the crawl, or of this run
         self._is_in_round = False
-        most = settings.getint("CONCURRENT_REQUESTS")
+        most = math.inf if spec.is_foreign else settings.getint("CONCURRENT_REQUESTS")
         self.trials = Trials(most)
         options = normalization(settings)
         selection = None if spec.is_foreign else url_selection(settings)

@@ -5,14 +5,12 @@ A page that was fetched before is compared with its previous visit: it is unchan
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawlers.frontier.values import Origin
 from crawlers.items import REVISIT, State
 from crawlers.pages.retries import REST_STATUSES
-from crawlers.ranking.page_orders import MAX_HOPS
-from crawlers.reasons import Reason
 from crawlers.store.schema.tables import (
     ChangedLinks,
     LinkAnchorRow,
@@ -40,25 +38,6 @@ if TYPE_CHECKING:
 MAX_READ = 1_000_000  # pages, some 60 bytes each; texts of links to further pages are stored until the crawl ends
 
 
-def redirects_to_variant(lease: Lease, page: Page) -> bool:
-    """Return whether *page* redirects to another variant of its own URL, which is then requested instead."""
-    target = page.moved_to
-    return target is not None and target.key == lease.key and not _is_loop(lease, target)
-
-
-def fail_loop(lease: Lease, page: Page) -> Page:
-    """Return *page*; failed, and without a target, if it redirects in a loop."""
-    if page.moved_to is None or not _is_loop(lease, page.moved_to):
-        return page
-    is_itself = page.moved_to.url == lease.url
-    reason = Reason.REDIRECT_TO_ITSELF if is_itself else Reason.MANY_REDIRECTS.of(MAX_HOPS)
-    return replace(page, state=State.FAILED, reason=reason, moved_to=None)
-
-
-def _is_loop(lease: Lease, target: Target) -> bool:
-    return target.url == lease.url or lease.hops >= MAX_HOPS
-
-
 @dataclass(eq=False)
 class Acknowledgements:
     """Writes pages into change sets."""
@@ -69,13 +48,10 @@ class Acknowledgements:
     # Pages that were read in this run, if texts of links are stored:
     _read: set[int] = field(default_factory=set, init=False)
 
-    def record_page(
-        self, site: SiteQueue, lease: Lease, decision: Decision, sent: OutgoingLinks, now: float
-    ) -> tuple[int, Page]:
+    def record_page(self, site: SiteQueue, lease: Lease, decision: Decision, sent: OutgoingLinks, now: float) -> int:
         """Add all rows of a page to those of *decision*, with what is *sent* to other workers, and update the scores.
 
-        Returns the number of URLs that were never seen before, and the page as it was stored: redirects in a loop have
-        failed.
+        Returns the number of URLs that were never seen before.
         """
         page, changes, previous, moved_to, new = decision.page, decision.changes, lease.previous, None, 0
         if page.moved_to is not None and (there := self.discovery.schedule.by_name(page.moved_to.site)) is not None:
@@ -87,7 +63,7 @@ class Acknowledgements:
             add_unchanged(changes, lease, page, previous)
             link_values: Mapping[int, float] = previous.links
         else:
-            links, link_values, found = self._discover(site, lease, decision, now, changes)
+            links, link_values, found = self._discover(site, lease, decision, now)
             new += found
             links |= sent.known
             if previous is not None and decision.records_changes:
@@ -126,25 +102,23 @@ class Acknowledgements:
             messages = [message._replace(carried=carried) for message in messages]
         if messages:
             changes.add(*messages)
-        return new, page
+        return new
 
     def _discover(
-        self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
+        self, site: SiteQueue, lease: Lease, decision: Decision, now: float
     ) -> tuple[dict[int, int], Mapping[int, float], int]:
         """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages."""
-        page = decision.page
+        page, changes = decision.page, decision.changes
         origin = Origin(lease.level + 1, 0, lease.id, hints=decision.hints, places=decision.links.places)
         links: dict[int, int] = {}
         new = 0
-        by_site = [(site, page.links)] if page.links else []
         across: dict[str, list[tuple[Target, int]]] = {}
         for target, count in page.cross_site_links:
             across.setdefault(target.site, []).append((target, count))
-        by_site += [
-            (there, found)
-            for name, found in across.items()
-            if (there := self.discovery.schedule.by_name(name)) is not None
-        ]
+        by_site = [(site, page.links)]
+        for name, its in across.items():
+            if (there := self.discovery.schedule.by_name(name)) is not None:
+                by_site.append((there, its))
         ids: dict[int, int] = {}  # of the targets, by key
         for there, found in by_site:
             numbers, found_new = self.discovery.discover(there, found, origin, now, changes)

@@ -104,9 +104,9 @@ class PullBudget:
         """Return the time until which a crawl that waits does so for a site of which a pull starts *now*."""
         return now + self._patience.longest_s
 
-    def is_close_to_best(self, arm: Hashable) -> bool:
-        """Return whether the index of the site *arm* is so near the best that a patient crawl chooses it."""
-        return self.rule.is_close_to_best(arm, self._patience.index_share)
+    def must_wait(self, arm: Hashable, now: float) -> bool:
+        """Return whether to wait for better sites, or for results, rather than to choose the awake site *arm*."""
+        return now < self.patient_until(now) and not self.rule.is_close_to_best(arm, self._patience.index_share)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule; return their number.

@@ -23,7 +23,7 @@ from crawlers.frontier.url_cache import (
     place_in,
     place_of,
 )
-from crawlers.frontier.values import Origin, QueueEntry
+from crawlers.frontier.values import QueueEntry
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
 from crawlers.store.schema.tables import NewPage, SiteAvailability, WaitingPage
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.site_schedule import SiteSchedule
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.value_queue import LinkLearning
-    from crawlers.frontier.values import IncomingLink, Lease
+    from crawlers.frontier.values import Lease, Origin
     from crawlers.items import Target
     from crawlers.ranking.page_orders import PageOrder
     from crawlers.store.writing.change_set import ChangeSet
@@ -185,22 +185,6 @@ class UrlDiscovery:
             sites[site.id] = site
         self._found.clear()
         return list(sites.values())
-
-    def receive(self, link: IncomingLink, now: float, changes: ChangeSet) -> int:
-        """Take up a link to a page of an open site from a page of another worker; return the number of its target."""
-        site, source, number = self.schedule.by_name(link.target.site), link.message, link.message.target_id
-        assert site is not None
-        if number is None:
-            key = link.target.key
-            hints = {key: link.hint} if link.hint is not None else {}
-            places = {key: link.place} if link.place is not None else {}
-            origin = Origin(source.level, source.hops, source.source_id or None, link.request, hints, places)
-            number = self.discover(site, [(link.target, 1)], origin, now, changes)[0][key]
-        elif link.hint is not None and self.scoring is not None:
-            self.scoring.queued(number, link.hint)
-        if self.scoring is not None:
-            self.scoring.note(self.scoring.scores.received(number, source.carried, source.value))
-        return number
 
     def new_targets(self, targets: Iterable[Target], level: int) -> list[Target]:
         """Return the new, allowed *targets* among links found on *level*, without repeats."""

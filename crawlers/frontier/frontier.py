@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.errors import FrontierError
-from crawlers.frontier.acknowledgement import Acknowledgements, fail_loop, redirects_to_variant
+from crawlers.frontier.acknowledgement import Acknowledgements
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.site_queue import PageQueue, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
@@ -297,17 +297,15 @@ class Frontier:
         site = self._end(lease, requested=requested)
         if not site.seen.is_complete:  # then it may have been forgotten in the meantime
             self.discovery.mark(site, lease, TAKEN)
-        if page.moved_to is not None and redirects_to_variant(lease, page):
+        if page.moved_to is not None and page.moved_to.key == lease.key:
             variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
             reason = Reason.REDIRECTED.of(variant.url)
             self._record_failure(site, variant, reason, now, decision.changes)  # it was a download
             self._wait(site, self._entry(variant))
             self.schedule.reschedule(site, now)
             return 0, replace(page, state=State.WAITING)
-        if page.moved_to is not None:
-            decision = replace(decision, page=fail_loop(lease, page))
         changes = decision.changes
-        acknowledged = self._acknowledgements.record_page(site, lease, decision, sent, now)
+        new = self._acknowledgements.record_page(site, lease, decision, sent, now)
         if decision.revisit_at is None or self.scoring is None:
             self._held.discard(lease.id)
         else:
@@ -323,7 +321,7 @@ class Frontier:
             self._fetched_again.discard(lease.id)
             if page.state is State.DONE:
                 self.fetch_again(site.name, [(lease.id, page.reason or None, lease.leased_at)], now)
-        return acknowledged
+        return new, page
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         """Queue the URL again, not to be leased before *not_before*; *failed* counts as an attempt."""

@@ -132,7 +132,7 @@ class SiteSchedule:
                 if len(tried) < MOST_TRIED:
                     continue
                 site = max(tried, key=lambda one: one.value)
-            waits = self._pulls.waits and self._must_wait(site.id, now)
+            waits = self._pulls.waits and self._pulls.must_wait(site.id, now)
             self.rule_decisions["waited" if waits else "chosen"] += 1
             return None if waits else site
         self.rule_decisions["nothing_ready"] += 1
@@ -153,10 +153,6 @@ class SiteSchedule:
                 urls += sum(map(len, site.queues.values()))
                 if urls > MOST_VALUED_URLS:
                     return
-
-    def _must_wait(self, arm: Hashable, now: float) -> bool:
-        """Return whether to wait for better sites, or for results, rather than to choose the awake site *arm*."""
-        return now < self._pulls.patient_until(now) and not self._pulls.is_close_to_best(arm)
 
     def await_from(self, site: SiteQueue, now: float) -> None:
         """Reschedule a site that was opened or leased *now*: while it sleeps, a patient crawl waits for it a while."""
@@ -302,7 +298,7 @@ class SiteSchedule:
         times = [self._first(self._due, DUE_AT), self._first_rested()]
         if self._awake:
             patient_until = self._pulls.patient_until(now)
-            if now >= patient_until or (arm := self._rule.select(now)) is None or not self._must_wait(arm, now):
+            if now >= patient_until or (arm := self._rule.select(now)) is None or not self._pulls.must_wait(arm, now):
                 return 0.0
             times += [self._first(self._awaited, AWAITED_UNTIL), patient_until]
         finite = [at for at in times if at is not None and at < float("inf")]

@@ -19,7 +19,7 @@ from sqlalchemy import text
 
 from crawlers.crawl.held_sites import SITES_AT_ONCE
 from crawlers.frontier.acknowledgement import is_unchanged
-from crawlers.frontier.values import IncomingLink, OutgoingLinks
+from crawlers.frontier.values import IncomingLink, Origin, OutgoingLinks
 from crawlers.items import Hint, LinkPlace, Target
 from crawlers.store import worker_rows
 from crawlers.store.schema.message_rows import NO_PAGE, Message, MovedPage, ReceivedLink, TakenMessage
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.run import Run
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.frontier import Frontier
+    from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.values import Decision, Lease
     from crawlers.store.database import Database
     from crawlers.store.reading.importance import StoredPart
@@ -191,9 +192,24 @@ def receive(frontier: Frontier, links: Iterable[IncomingLink], now: float) -> No
     """Let the *frontier* take up *links*, in this order; those to sites that are not open are ignored."""
     changes = ChangeSet()
     for link in links:
-        if frontier.schedule.by_name(link.target.site) is not None:
-            changes.add(*_rows(link.message, frontier.discovery.receive(link, now, changes)))
+        if (site := frontier.schedule.by_name(link.target.site)) is not None:
+            changes.add(*_rows(link.message, _target_id(frontier, site, link, now, changes)))
     frontier.submit(changes, now)
+
+
+def _target_id(frontier: Frontier, site: SiteQueue, link: IncomingLink, now: float, changes: ChangeSet) -> int:
+    """Take up a *link* to a page of an open *site*; return the number of that page."""
+    key, source, number, scoring = link.target.key, link.message, link.message.target_id, frontier.scoring
+    if number is None:
+        hints = {key: link.hint} if link.hint is not None else {}
+        places = {key: link.place} if link.place is not None else {}
+        origin = Origin(source.level, source.hops, source.source_id or None, link.request, hints, places)
+        number = frontier.discovery.discover(site, [(link.target, 1)], origin, now, changes)[0][key]
+    elif link.hint is not None and scoring is not None:
+        scoring.queued(number, link.hint)
+    if scoring is not None:
+        scoring.note(scoring.scores.received(number, source.carried, source.value))
+    return number
 
 
 def _rows(message: Message, number: int) -> Iterator[Row]:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from crawlers.bandits.index_rule import Best
+from crawlers.crawl.leasing import fail_loop
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import GONE, Page, State
 from crawlers.store.sites.site_opening import SiteRow
@@ -229,14 +230,14 @@ class ScoredCrawl(RandomCrawl):
         self.tell(lease, page, name)
         if page.state is not State.REJECTED:
             self.pulls.append(Pull(lease.site_id, 0.0))
-        self.frontier.acknowledge(lease, Decision(page), self.now)
+        self.frontier.acknowledge(lease, Decision(fail_loop(lease, page)), self.now)
 
     def read(self, lease, links):
         """The page is there, a moment later, with these links."""
         self.now += 1.0
         page = Page(lease.id, lease.url, lease.level, State.DONE, 200)
         page = self._show(page, name_of(lease.url), self.texts.get(name_of(lease.url), (0, {}))[0] + 1, links)
-        self.frontier.acknowledge(lease, Decision(page), self.now)
+        self.frontier.acknowledge(lease, Decision(fail_loop(lease, page)), self.now)
 
     def _text(self, name, page):
         """The page as it is now: every third visit finds it changed."""

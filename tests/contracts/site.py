@@ -1,5 +1,6 @@
 """One open site of a frontier, with short names for frequent actions of the contract's tests."""
 
+from crawlers.crawl.leasing import fail_loop
 from crawlers.frontier.values import NO_FACTS, Candidate, Decision, Reward
 from crawlers.items import Page, State
 from crawlers.store.sites.site_opening import SiteRow
@@ -15,7 +16,7 @@ def target_on(site_id, path):
 
 def acknowledge(frontier, lease, state=State.DONE, now=NOW, *, reward=0.0, known=NO_FACTS, **page):
     """End *lease*; *known* is what the mission knows of the links, *page* are further fields of the page."""
-    result = Page(lease.id, lease.url, lease.level, state, **page)
+    result = fail_loop(lease, Page(lease.id, lease.url, lease.level, state, **page))
     return frontier.acknowledge(lease, Decision(result, links=known, reward=Reward(reward)), now)
 
 

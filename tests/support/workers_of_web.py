@@ -9,6 +9,7 @@ import math
 from sqlalchemy import select
 
 from crawlers.bandits.index_rule import Best
+from crawlers.crawl.leasing import fail_loop
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
@@ -199,7 +200,7 @@ class Workers:
     def fetch(self, worker):
         leases = worker.frontier.lease(self.now, 1)
         for lease in leases:
-            decision = Decision(self.web.page(lease))
+            decision = Decision(fail_loop(lease, self.web.page(lease)))
             sent = worker.links.of_page(lease, decision, self.now)
             worker.frontier.acknowledge(lease, decision, self.now, sent)
         return bool(leases)

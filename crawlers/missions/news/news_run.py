@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.crawl.run import Run
 from crawlers.errors import StoreError
-from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.values import Decision
 from crawlers.items import State
 from crawlers.missions.news.article.article_evidence import SURE
@@ -192,7 +191,7 @@ class NewsRun(Run):
         """
         article, items, named_by = self._stored.pop(lease.id, _Stored(None, None))
         changes = ChangeSet()
-        if redirects_to_variant(lease, page):
+        if page.moved_to is not None and page.moved_to.key == lease.key:
             changes.add(*self._counted(page, now, is_revisit=lease.is_revisit))
             return Decision(page, changes=changes)  # the frontier requests that variant instead
         self._requeue.add_site(lease.site_id, site_of(lease.url))
