@@ -73,7 +73,7 @@ def _json_text(holder: dict[str, Any], *names: str) -> str:
 
 
 _FEED_ITEMS = 10_000  # of RSS or Atom: hundreds of times the usual number
-ITEMS_OF_SLICE = 1_500  # which a crawl takes up in less than 50 ms
+ITEMS_OF_SLICE = 1_000  # which a crawl takes up in less than 50 ms
 NEWEST = 200  # the first ones, which belong to each slice
 _FEED_BYTES = 8_000_000  # thirty articles with their texts take 0.2 MB
 _READ_BYTES = 2_000_000  # without the texts; feedparser takes 5 s per megabyte of tags
