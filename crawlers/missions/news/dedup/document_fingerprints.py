@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from struct import pack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xxhash
@@ -80,7 +80,6 @@ MIN_RETAINED = 0.55  # of the shingles of the longer one of the two
 MAX_PASSAGES = 5  # a reprint has up to five changed words
 WORDS_PER_PASSAGE = 40  # in long texts
 MIN_WORDS_PER_PASSAGE = 20  # in short ones
-MAX_GAP = 12  # words of a gap in a template; what is replaced in longer passages is rewritten prose
 # A page and the one of which it declares itself to be a version:
 MIN_CONTAINED = 0.5  # of the shingles of the shorter text: menus and captions are in one of the texts only
 MIN_CONTAINED_NUMBERS = 0.8
@@ -92,14 +91,6 @@ _UNSPACED = (
 )
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _DIGIT = re.compile(r"\d")
-
-
-class _Passage(NamedTuple):
-    """Words that are in no common shingle of two texts."""
-
-    before: str  # the common shingle before, "" = none
-    words: list[str]
-    after: str
 
 
 def words(text: str) -> list[str]:
@@ -117,8 +108,8 @@ def nearly_same(old: list[str], new: list[str]) -> bool:
     At least `MIN_REPEATED` of the shingles of the new text must be in the old one: a text with more news is none. And
     they must be at least `MIN_RETAINED` of those of the longer text. They may differ in few passages, see
     `MAX_PASSAGES`. Of the numbers, at most half as many may be replaced by others as are in both texts: a weather
-    report that differs from yesterday's only in its numbers is a new report. Numbers in a passage that was added or
-    removed, such as a date line, count as neither.
+    report that differs from yesterday's only in its numbers is a new report. Numbers in passages that were only added,
+    or only removed, such as a date line, count as neither.
 
     >>> old = "the mayor opened a new bridge over the river on a cold monday morning before 300 guests".split()
     >>> nearly_same(old, ["nov", "23", "2026", *old]), nearly_same(old, [*old[:-2], "400", "guests"])
@@ -128,11 +119,11 @@ def nearly_same(old: list[str], new: list[str]) -> bool:
     shared = ours & theirs
     if len(shared) < MIN_REPEATED * len(theirs) or len(shared) < MIN_RETAINED * len(ours):
         return False
-    kept, before = _passages(old, shared)
-    _, after = _passages(new, shared)
-    if max(len(before), len(after)) > _most_passages(min(len(old), len(new))):
+    kept, gone, passages = _differences(old, shared)
+    _, added, further = _differences(new, shared)
+    if max(passages, further) > _most_passages(min(len(old), len(new))):
         return False
-    return 2 * _replaced_numbers(before, after) <= len(_numbers(kept)) + 1
+    return 2 * min(len(gone - added), len(added - gone)) <= len(kept) + 1
 
 
 def is_version(one: list[str], other: list[str]) -> bool:
@@ -167,41 +158,18 @@ def _most_passages(count: int) -> int:
     return max(1, min(MAX_PASSAGES, count // MIN_WORDS_PER_PASSAGE), count // WORDS_PER_PASSAGE)
 
 
-def _replaced_numbers(before: list[_Passage], after: list[_Passage]) -> int:
-    """Return how many numbers are in the gaps of one text and not in those of the other.
-
-    Those of gaps in the same place, or, if numbers change places as well, the lesser number of those of all gaps.
-    """
-    ours, theirs = _numbers_by_place(before), _numbers_by_place(after)
-    gone, new = set().union(*ours.values()), set().union(*theirs.values())
-    in_place = sum(
-        max(len(ours[place] - theirs[place]), len(theirs[place] - ours[place])) for place in ours.keys() & theirs.keys()
-    )
-    return max(in_place, min(len(gone - new), len(new - gone)))
-
-
-def _numbers_by_place(passages: list[_Passage]) -> dict[tuple[str, str], set[str]]:
-    found: dict[tuple[str, str], set[str]] = {}
-    for passage in passages:
-        if sum(1.0 if len(word) > 1 else 0.5 for word in passage.words) <= MAX_GAP:  # characters count half
-            found.setdefault((passage.before, passage.after), set()).update(_numbers(passage.words))
-    return found
-
-
-def _passages(words: list[str], shared: set[str]) -> tuple[list[str], list[_Passage]]:
-    """Return the words that are in *shared* shingles, and the passages between."""
+def _differences(words: list[str], shared: set[str]) -> tuple[set[str], set[str], int]:
+    """Return the numbers in *shared* shingles, those in the passages between, and how many passages there are."""
     kept: list[str] = []
-    between: list[_Passage] = []
-    before, end = "", 0  # the last shared shingle, and where it ends
+    between: list[str] = []
+    passages = end = 0  # the end of the last shared shingle
     for start, shingle in enumerate(_shingles_in_order(words)):
         if shingle in shared:
-            if start > end:
-                between.append(_Passage(before, words[end:start], shingle))
+            passages += start > end
+            between += words[end:start]
             kept += words[max(start, end) : start + COMPARED_WORDS]
-            before, end = shingle, start + COMPARED_WORDS
-    if end < len(words):
-        between.append(_Passage(before, words[end:], ""))
-    return kept, between
+            end = start + COMPARED_WORDS
+    return _numbers(kept), _numbers([*between, *words[end:]]), passages + (end < len(words))
 
 
 FEW_WORDS = 50  # shorter texts (a caption, "for subscribers only") are compared together with their title
