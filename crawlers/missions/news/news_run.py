@@ -196,16 +196,14 @@ class NewsRun(Run):
             return Decision(page, changes=changes)  # the frontier requests that variant instead
         self._requeue.add_site(lease.site_id, site_of(lease.url))
         news = news_of(page) or News(self.kind(lease))
-        announced = self._announced_by(lease, page)
-        items = items or self._announcements.look_up(_feed_id(lease), announced)()
-        new = [item for item in announced if item.target.key not in items.known]
+        items = items or self._announcements.look_up(_feed_id(lease), self._announced_by(lease, page))()
         is_read = page.state is State.DONE and not page.is_unchanged
         has_links = is_read or self._is_inaccessible_home(lease, page)  # whose feeds may be accessible
         if has_links:
             page, news = self._with_feeds(lease, page, news, is_read=is_read)
         if is_read:
             page, news = self._judged(lease, page, news, changes, now, article)
-        found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
+        found = self._slots(lease, page, news, items.new, now) if has_links else NO_LINKS
         page, slots = replace(page, facts=news), found.slots
         is_poll, revisit_at = False, None
         if has_moved := self._visits.has_moved(lease, page):
@@ -214,7 +212,7 @@ class NewsRun(Run):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
         else:
-            is_poll, revisit_at = self._visits.next(lease, page, news, new, found, changes, now)
+            is_poll, revisit_at = self._visits.next(lease, page, news, items.new, found, changes, now)
         if self._polls.rest(lease.id):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
         if has_moved or (is_read and news.announces):
@@ -277,7 +275,7 @@ class NewsRun(Run):
             feeds = [] if nested else self._feeds.requestable(news.feeds)
         return _with_links(page, feeds) if feeds else page, replace(news, feeds=feeds)
 
-    def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> LinkSlots:
+    def _slots(self, lease: Lease, page: Page, news: News, new: Sequence[Announced], now: float) -> LinkSlots:
         """Return the queue slots of the page's new and announced links."""
         announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
         announced.update(

@@ -222,8 +222,8 @@ def _try_store(settings: BaseSettings, rule: str, wanted: str) -> None:
         raise ConfigError(f"the store has no pages of {domain}; crawl it first: scrapy crawl news, or give URLs")
     matched, missed = tried.matched, tried.missed
     for result, sample in (("match", matched), ("no match", missed)):
-        for one in sample.first:
-            print(f"{result + _KINDS[one.is_document]:21}  {one.url}")
+        for url, is_document in sample.first:
+            print(f"{result + _KINDS[is_document]:21}  {url}")
         if sample.number > len(sample.first):
             print(f"{result:21}  … and {sample.number - len(sample.first):,} more")
     unread = matched.number - matched.documents - matched.others

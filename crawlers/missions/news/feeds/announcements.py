@@ -25,8 +25,8 @@ MAX_REMEMBERED = 200_000  # announced URLs
 class StoredItems(NamedTuple):
     """The stored facts about the items of a feed."""
 
-    known: Set[int]  # keys of the items that the feed announced before
-    unread: Sequence[UnreadArticle]  # pages of the other items that were fetched, and are not documents
+    new: Sequence[Announced] = ()  # items that the feed did not announce before
+    unread: Sequence[UnreadArticle] = ()  # their pages that were fetched, and are not documents
 
 
 class Announcements:
@@ -54,30 +54,30 @@ class Announcements:
         """Return whether a page named the leased URL as a feed or sitemap: it waited before all articles."""
         return lease.queue == FRESH and self._frontier.hint(lease.id) == BEFORE_ARTICLES
 
-    def look_up(self, feed_id: int | None, items: Iterable[Announced]) -> Callable[[], StoredItems]:
+    def look_up(self, feed_id: int | None, items: Sequence[Announced]) -> Callable[[], StoredItems]:
         """Announce the *items* of a feed; return the query for what the store knows of them, for any thread.
 
         *feed_id* is the page of a feed that was read before; None if none of its items can be known. Pages that are
         read from now on know that they are announced; the query waits until those that were read before are committed.
         """
-        keys = {item.target.key: item.target.site for item in items}
+        keys = [item.target.key for item in items]
         self._announce(keys)
         submitted = self._commits.submitted
 
         def read() -> StoredItems:
             known: Set[int] = known_items(self._database, feed_id, keys) if keys and feed_id else frozenset()
-            new: dict[str, list[int]] = {}
-            for key, site in keys.items():
-                if key not in known:
-                    new.setdefault(site, []).append(key)
+            new = [item for item in items if item.target.key not in known]
+            by_site: dict[str, list[int]] = {}
+            for item in new:
+                by_site.setdefault(item.target.site, []).append(item.target.key)
             if new:
                 self._commits.wait_for(submitted)
             unread = (
                 one
-                for site, its in new.items()
+                for site, its in by_site.items()
                 for one in pages_without_document(self._database, self._crawl_id, site, its)
             )
-            return StoredItems(known, list(unread))
+            return StoredItems(new, list(unread))
 
         return read
 

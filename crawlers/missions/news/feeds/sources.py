@@ -77,31 +77,22 @@ class SourceLeaders:
     """
 
     def __init__(self, sources: Iterable[Source]) -> None:
-        self._first: dict[str, str] = {}  # sites by domain; of a domain that another one joined, that of the former
-        self._joined: dict[str, str] = {}
+        self._leaders: dict[str, str] = {}  # sites by domain
         feeds: dict[str, set[str]] = {}  # domains of sources by those of their feeds
         for source in sources:
             own = owner_domain(source.limits.site)
-            for domain in (own, *(owner_domain(f"http://{host}") for host in source.hosts)):
-                self._first.setdefault(domain, source.limits.site)
-                self._join(own, domain)
+            leader = self._leaders.setdefault(own, source.limits.site)
+            for domain in (owner_domain(f"http://{host}") for host in source.hosts):
+                former = self._leaders.setdefault(domain, leader)
+                if former != leader:  # its group joins that of the source
+                    self._leaders = {name: leader if one == former else one for name, one in self._leaders.items()}
             for url in (*source.feeds, *source.sitemaps):
                 feeds.setdefault(owner_domain(site_of(url)), set()).add(own)
         for domain, owners in feeds.items():
-            roots = {self._root(owner) for owner in owners}
-            if domain not in self._first and len(roots) == 1:
-                self._joined[domain] = roots.pop()
+            leaders = {self._leaders[owner] for owner in owners}
+            if len(leaders) == 1:
+                self._leaders.setdefault(domain, leaders.pop())
 
     def of(self, site: str) -> str | None:
         """Return the leading site of the source of *site* (scheme://host[:port]); None if it belongs to none."""
-        return self._first.get(self._root(owner_domain(site)))
-
-    def _root(self, domain: str) -> str:
-        while domain in self._joined:
-            domain = self._joined[domain]
-        return domain
-
-    def _join(self, one: str, other: str) -> None:
-        first, second = self._root(one), self._root(other)
-        if first != second:
-            self._joined[second] = first
+        return self._leaders.get(owner_domain(site))

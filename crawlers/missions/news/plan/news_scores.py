@@ -13,6 +13,7 @@ References
 from __future__ import annotations
 
 from array import array
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import GONE, OTHER, REVISIT
@@ -240,16 +241,10 @@ def by_fit(*, weighs_links: bool, else_factor: float = 0.01, explore: float = 0.
     return PageOrder(scores, make_shares=lambda: QueueShares(explore, archive))
 
 
-def fit(settings: SettingValues, given: object) -> PageOrder:
-    """Return the order of the settings without the importance of pages."""
-    return _chosen(settings, weighs_links=False)
-
-
-def fit_opic(settings: SettingValues, given: object) -> PageOrder:
-    """Return the order of the settings with the importance of pages."""
-    return _chosen(settings, weighs_links=True)
-
-
-def _chosen(settings: SettingValues, *, weighs_links: bool) -> PageOrder:
+def fit(settings: SettingValues, given: object, *, weighs_links: bool = False) -> PageOrder:
+    """Return the order of the settings, without the importance of pages."""
     else_factor, explore = settings.getfloat("FIT_ELSE_FACTOR"), settings.getfloat("EXPLORE_SHARE")
     return by_fit(weighs_links=weighs_links, else_factor=else_factor, explore=explore)
+
+
+fit_opic = partial(fit, weighs_links=True)

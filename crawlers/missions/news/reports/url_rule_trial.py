@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select
 
@@ -46,27 +46,23 @@ class Decision(NamedTuple):
     deciding: StoredRule | None  # one that forbids, or that of the highest weight; None: it matches none
 
 
-class TrialUrl(NamedTuple):
-    """A stored URL, and whether it is known to be a document, or to be none; None: it was not read."""
-
-    url: str
-    is_document: bool | None
-
-
 class Sample:
-    """The first of some URLs, and the number of all and of their kinds; those that were not read are of neither."""
+    """The first of some URLs, and the number of all, of documents, and of others that were read.
+
+    With each of the first is said whether it is known to be a document, or to be none; None: it was not read.
+    """
 
     def __init__(self) -> None:
-        self.first: list[TrialUrl] = []
+        self.first: list[tuple[str, bool | None]] = []
         self.number = self.documents = self.others = 0
 
-    def add(self, one: TrialUrl) -> None:
+    def add(self, url: str, is_document: bool | None) -> None:
         """Count a URL."""
         self.number += 1
-        self.documents += one.is_document is True
-        self.others += one.is_document is False
+        self.documents += is_document is True
+        self.others += is_document is False
         if len(self.first) < SAMPLE:
-            self.first.append(one)
+            self.first.append((url, is_document))
 
 
 class Trial(NamedTuple):
@@ -139,10 +135,10 @@ def trial(
     RE2 takes time by the length of a URL, milliseconds at worst. Raises `MemoryError` if it needs too much memory.
     """
     found = Trial(Sample(), Sample())
-    for number, tried in enumerate(_stored(connection, site_ids, most + 1)):
+    for number, (url, is_document) in enumerate(_stored(connection, site_ids, most + 1)):
         if number == most or is_over():
             return found._replace(is_cut=True)
-        (found.matched if expressions.matching(target_of_url(tried.url)) else found.missed).add(tried)
+        (found.matched if expressions.matching(target_of_url(url)) else found.missed).add(url, is_document)
     return found
 
 
@@ -152,7 +148,7 @@ def latest_sites(connection: Connection, domain: str) -> list[int]:
     return [site_id for site_id, name in latest if is_in_domain(name, domain)]
 
 
-def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Iterator[TrialUrl]:
+def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Iterator[tuple[str, bool | None]]:
     left = most
     for state in _STATES:
         for site_id in site_ids:
@@ -165,9 +161,8 @@ def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Itera
             )
             for url, reason, number in connection.execute(statement):
                 left -= 1
-                is_earlier = code_of(reason) is Reason.STORED_EARLIER
-                is_document = number is not None or is_earlier
-                yield TrialUrl(url, is_document if is_document or state is State.DONE else None)
+                is_document = number is not None or code_of(reason) is Reason.STORED_EARLIER
+                yield url, is_document if is_document or state is State.DONE else None
             if not left:
                 return
 
@@ -182,19 +177,15 @@ _NEWS_QUEUES = {
 def queue_facts(connection: Connection, crawl_id: int, page_id: int, is_over: Callable[[], bool]) -> list[Said]:
     """Return where a page waits; nothing in crawls of other missions."""
     row = connection.execute(select(news_score).where(news_score.c.page_id == page_id)).one_or_none()
-    return [] if row is None else _news(connection, crawl_id, row)
-
-
-def _news(connection: Connection, crawl_id: int, row: Any) -> list[Said]:
-    lines = waiting(connection, news_score, row)
-    url = connection.execute(select(page.c.url).where(page.c.id == row.page_id)).scalar_one()
-    if lines and not rules_at(connection, site_of(url)):
-        probability = by_prior(connection, crawl_id, url)
-        if probability is not None:
-            lines.append(
-                said("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
-            )
-    if lines and row.queue in _NEWS_QUEUES:
+    if row is None or not (lines := waiting(connection, news_score, row)):
+        return []
+    url = connection.execute(select(page.c.url).where(page.c.id == page_id)).scalar_one()
+    probability = None if rules_at(connection, site_of(url)) else by_prior(connection, crawl_id, url)
+    if probability is not None:
+        lines.append(
+            said("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
+        )
+    if row.queue in _NEWS_QUEUES:
         lines.append(
             said(
                 "in the queue of %(kind)s, received %(opic)s of the importance of others",

@@ -157,7 +157,7 @@ def _agreed(pattern: Pattern) -> Iterator[Pattern]:
     for position in range(len(pattern.samples[0].tokens)):
         texts = Counter(t for sample in pattern.samples if _is_literal(t := sample.tokens[position].text))
         likely = [Question(position, True, frozenset({max(texts, key=lambda t: (texts[t], t))}))] if texts else []
-        likely += [Question(position, False, FAMILIES[family][0]) for family in ("digits", "dashed")]
+        likely += [Question(position, False, kinds) for kinds, _ in FAMILIES.values()]
         for question in likely:
             no, yes = pattern.divided(question)
             if len(yes.samples) >= max(MIN_AGREED, AGREED_SHARE * len(pattern.samples)):

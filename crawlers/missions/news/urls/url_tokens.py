@@ -33,12 +33,7 @@ ALL_KINDS = frozenset({*KINDS, OTHER})
 # Unions of kinds, about which rules ask as well.
 FAMILIES = {
     "digits": (frozenset({"day", "year", "date8", "number"}), "[0-9]+"),
-    "long": (frozenset({"year", "date8", "number"}), "[0-9]{3,}"),
     "dashed": (frozenset({"date", "idslug", "pair", "slug"}), f"{_PLAIN}*[-_]{_PIECE}*"),
-    "title": (
-        frozenset({"idslug", "slug"}),
-        f"(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}}|{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*)",
-    ),
 }
 
 # Kinds of which the expressions match texts of earlier kinds, too.

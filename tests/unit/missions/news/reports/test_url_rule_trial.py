@@ -57,7 +57,7 @@ def test_precision_and_recall_are_those_of_pages_that_were_read(news):
     assert (found.tested, found.matched.number, found.matched.documents, found.matched.others) == (9, 7, 5, 1)
     assert (found.missed.number, found.missed.documents, found.is_cut) == (2, 1, False)
     assert found.precision == 5 / 6
-    assert {one.url: one.is_document for one in found.matched.first}[f"{SITE}/news/waits"] is None
+    assert dict(found.matched.first)[f"{SITE}/news/waits"] is None
 
 
 def test_samples_and_trials_are_bounded(news):
