@@ -90,7 +90,8 @@ class Frontier:
         if order.link_values is not None:
             from crawlers.frontier.value_queue import LinkLearning
 
-            self._learning = LinkLearning(order.link_values, store)
+            rows = None if self.scoring is None else self.scoring.rows
+            self._learning = LinkLearning(order.link_values, store, rows)
         of_order = (self.scoring, self._learning)
         self.discovery = UrlDiscovery(store, order, reason_against, cache_urls, self.schedule, self._held, *of_order)
         self._acknowledgements = Acknowledgements(self.discovery, self.scoring)
@@ -228,8 +229,8 @@ class Frontier:
 
             return ValueQueue(site_id, number, self._learning, *stored)
         if self.scoring is not None:
-            return PageQueue(site_id, number, *stored, self.scoring.scores, self.scoring.rewrite)
-        return PageQueue(site_id, number, *stored)
+            return self.scoring.queue(site_id, number, spill_limit)
+        return PageQueue(site_id, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule, and to an order that learns, in order.

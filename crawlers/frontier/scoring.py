@@ -1,28 +1,220 @@
-"""Maintains the scores of an order: reports found and read pages to it, requeues risen pages, writes changes."""
+"""Maintains the scores of an order: reports found and read pages to it, requeues risen pages, writes changes.
+
+Priorities change while URLs wait: they are minus the scores. The heap of a queue holds them as of their last decrease.
+A priority that decreases again gets a second item in the heap; one that grew is detected when its item reaches the top.
+So a change costs at most one push, and the queue still returns the best URL.
+"""
 
 from __future__ import annotations
 
+import heapq
 import json
 from array import array
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from crawlers.items import GONE, REVISIT
+from sqlalchemy import text
+
+from crawlers.frontier.site_queue import PageQueue
+from crawlers.frontier.sql_store import ENTRY, MAX_SCORE, by_site
+from crawlers.frontier.values import ALL, NONE, Mismatch, QueueEntry, ScoredPage
+from crawlers.items import GONE, REVISIT, State
 from crawlers.ranking.page_values import PageValues
 from crawlers.store.reading.importance import parts_of
-from crawlers.store.schema.tables import SCORE_ROWS, EndedTotals, OrderTotalsRow, SiteBase
+from crawlers.store.schema.rows import VISITS
+from crawlers.store.schema.tables import SCORE_ROWS, EndedTotals, OrderTotalsRow, SiteBase, metadata
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import Mismatch, ScoredPage
+    from crawlers.frontier.values import Retry
     from crawlers.items import Hint
     from crawlers.ranking.page_scores import PageScores
     from crawlers.store.reading.importance import StoredPart
     from crawlers.store.schema.rows import Row
+
+
+_BEST = f"""
+    SELECT -s.score, {ENTRY.format(queue="s.queue")} FROM (
+        SELECT * FROM (SELECT * FROM {{table}} WHERE site_id = :site AND queue = :queue AND score = :score
+            AND page_id > :id ORDER BY page_id LIMIT :limit) AS tied
+        UNION ALL
+        SELECT * FROM (SELECT * FROM {{table}} WHERE site_id = :site AND queue = :queue AND score < :score
+            ORDER BY score DESC, page_id LIMIT :limit) AS lower
+    ) AS s JOIN page AS p ON p.id = s.page_id ORDER BY s.score DESC, s.page_id LIMIT :limit"""  # noqa: S608
+# The index has all columns of the inner query, so that only the best pages are read.
+_BEST_OF = f"""
+    SELECT s.site_id, s.queue, -s.score, {ENTRY.format(queue="s.queue")}
+    FROM (SELECT site_id, queue, score, page_id,
+            row_number() OVER (PARTITION BY site_id, queue ORDER BY score DESC, page_id) AS place
+        FROM {{table}} WHERE site_id{{among}} AND queue >= 0) AS s
+    JOIN page AS p ON p.id = s.page_id
+    WHERE s.place <= :limit ORDER BY s.site_id, s.queue, s.place"""  # noqa: S608
+_SCORED = """
+    SELECT s.page_id, s.site_id, s.queue, {columns} FROM {table} AS s JOIN site ON site.id = s.site_id
+    WHERE site.crawl_id = :crawl"""
+_UNSCORED = f"""
+    SELECT p.id, p.site_id, p.level, p.state = {int(State.WAITING)}
+    FROM page AS p JOIN site ON site.id = p.site_id LEFT JOIN {{table}} AS s ON s.page_id = p.id
+    WHERE site.crawl_id = :crawl {{of_sites}} AND (
+        p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
+        OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {REVISIT})
+    ORDER BY p.id"""  # noqa: S608
+_DUE = f"""
+    SELECT v.site_id, v.due_at, v.due_at - v.polled_at, 0.0, p.id,
+        p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
+    FROM {{visits}} AS v JOIN page AS p ON p.id = v.page_id
+    JOIN {{table}} AS s ON s.page_id = p.id AND s.queue = {REVISIT}
+    WHERE v.site_id{{among}} ORDER BY v.due_at, p.id"""  # noqa: S608
+_BASES = "SELECT id, base FROM site WHERE crawl_id = :crawl AND base IS NOT NULL"
+
+
+class ScoredRows:
+    """The rows of the pages of an order with scores, in its *table* with the *columns* of a record.
+
+    What was submitted to the *store* is read as soon as it is committed.
+    """
+
+    def __init__(self, store: SqlFrontierStore, table: str, columns: Sequence[str]) -> None:
+        self._store = store
+        self._table = table
+        self._columns = columns
+        self._best = _BEST.format(table=table)
+        self._best_of = _BEST_OF.format(table=table, among="{among}")
+
+    def best(self, site_id: int, queue: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+        """Return the best URLs of a site's queue behind (priority, id) *after*, by their written scores.
+
+        The priority is minus the score.
+        """
+        score, page_id = min(-after[0], MAX_SCORE), after[1]
+        rows = self._store.read(self._best, site=site_id, queue=queue, score=score, id=page_id, limit=limit)
+        return [QueueEntry(*row) for row in rows]
+
+    def best_of(self, site_ids: Collection[int], limit: int) -> dict[int, dict[int, list[QueueEntry]]]:
+        """Return what `best` does, for all queues of each of these sites, by site and queue."""
+        found: dict[int, dict[int, list[QueueEntry]]] = {}
+        for site_id, queue, *entry in self._store.read_of(self._best_of, site_ids, limit=limit):
+            found.setdefault(site_id, {}).setdefault(queue, []).append(QueueEntry(*entry))
+        return found
+
+    def scored(self, site_ids: Collection[int] | None = None) -> Iterator[ScoredPage]:
+        """Return all pages of the crawl, or of these sites, that have a row."""
+        among, of_crawl = self._of(site_ids)
+        statement = _SCORED.format(table=self._table, columns=", ".join(f"s.{name}" for name in self._columns)) + among
+        with self._store.database.read() as connection:
+            rows = connection.execution_options(yield_per=10_000).execute(text(statement), of_crawl)
+            for page_id, of, queue, *record in rows:
+                yield ScoredPage(page_id, of, queue, tuple(record))
+
+    def unscored(self, site_ids: Collection[int] | None = None) -> list[Mismatch]:
+        """Return the pages of the crawl, or of these sites, whose state changed without the order.
+
+        They wait although their row says otherwise or is missing, or they are rejected although their row waits.
+        """
+        among, of_crawl = self._of(site_ids)
+        statement = _UNSCORED.format(table=self._table, of_sites=among)
+        return [Mismatch(*row) for row in self._store.read(statement, **of_crawl)]
+
+    def due(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        """Return the pages of each of these sites that have a scheduled revisit."""
+        visits = metadata.tables[self._table].info[VISITS]
+        return by_site(self._store.read_of(_DUE.format(table=self._table, visits=visits, among="{among}"), site_ids))
+
+    def bases(self, site_ids: Collection[int] | None = None) -> dict[int, list[float]]:
+        """Return the numbers to which the records of sites are relative that their workers gave up, by site."""
+        among, of_crawl = self._of(site_ids)
+        rows = self._store.read(_BASES + among, **of_crawl)
+        return {number: json.loads(base) for number, base in rows}
+
+    def _of(self, site_ids: Collection[int] | None) -> tuple[str, dict[str, Any]]:
+        """Return the condition on the table `site`, empty if all sites are meant, and the parameters of a query."""
+        of_crawl = {"crawl": self._store.crawl_id}
+        if site_ids is None:
+            return "", of_crawl
+        return f" AND site.id{self._store.among}", {**of_crawl, "ids": json.dumps(list(site_ids))}
+
+
+LOADED = 50  # entries read from the store at a time when that of the best page is not in memory
+
+
+class ScoredQueue(PageQueue):
+    """The waiting pages of the queue with a *number* of a site, by their *scores*.
+
+    Everything behind the spill limit is in the store only, by the score that *write* wrote last. For a page whose score
+    rose over the spill limit, the heap contains only the number; its entry is read when the page is popped.
+    """
+
+    __slots__ = ("_number", "_rows", "_scores", "_write")
+
+    def __init__(
+        self,
+        site_id: int,
+        number: int,
+        store: SqlFrontierStore,
+        held: Collection[int],
+        spill_limit: tuple[float, int] = ALL,
+        *,
+        scores: PageScores,
+        rows: ScoredRows,
+        write: Callable[[Iterable[int]], None],
+    ) -> None:
+        super().__init__(site_id, store, held, spill_limit)
+        self._number = number
+        self._scores = scores
+        self._rows = rows
+        self._write = write
+
+    @property
+    def first(self) -> tuple[float, int] | None:
+        """The priority and id of the best page; None if it must be read from the store."""
+        heap = self._heap
+        while heap:
+            priority, page = heap[0]
+            if not self._waits(page) or (now := self._priority(page)) < priority:
+                heapq.heappop(heap)  # it no longer waits, or it has another item
+            elif now > priority:
+                heapq.heapreplace(heap, (now, page))
+            else:
+                return heap[0] if heap[0] <= self._spill_limit else None  # it fell: the store may have a better one
+        return None
+
+    def _priority(self, page: int) -> float:
+        return -self._scores.score(page)
+
+    def _waits(self, page: int) -> bool:
+        return page not in self._held and self._scores.queue(page) == self._number
+
+    def write_fallen(self) -> None:
+        """Write the rows of the pages in memory that have fallen over the spill limit, before a `refill`."""
+        if fallen := self._fallen():
+            self._write(fallen)
+
+    def _fallen(self) -> set[int]:
+        return {page for _, page in self._heap if self._waits(page)}
+
+    def refill(self, limit: int) -> None:
+        """Read the next *limit* URLs from the store; everything pushed must have been committed to it."""
+        fallen = self._fallen()
+        self._spill_limit = NONE  # scores may have fallen behind the limit
+        super().refill(limit)
+        if self._heap and fallen.issuperset(self._entries):
+            # All were written just now. A store that rounds must not make them appear to have fallen again, endlessly.
+            self._spill_limit = max(self._spill_limit, max(self._heap))
+
+    def _read(self, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+        return self._rows.best(self._site_id, self._number, after, limit)
+
+    def pop(self) -> QueueEntry:
+        """Remove and return the `first`, which must not be None."""
+        page = heapq.heappop(self._heap)[1]
+        if page not in self._entries:
+            next_ones = [p for _, p in self._heap[:LOADED] if p not in self._entries and self._waits(p)]
+            self._entries.update((found.id, found) for found in self._store.entries([page], next_ones))
+        return self._entries.pop(page)
 
 
 class Scoring:
@@ -47,6 +239,7 @@ class Scoring:
         self.is_divided = is_divided or not scores.is_shared
         self._rows_to_write: list[Row] = []  # of other tables, with the next change set
         self._store = store
+        self.rows = ScoredRows(store, scores.table, scores.columns)
         self._sites = sites
         self._held = held
         self._site_of = PageValues(array("i", [0]))
@@ -66,7 +259,7 @@ class Scoring:
                 ended = (number for number, stored in self._parts().items() if not stored.part.is_active)
                 self._rows_to_write += [EndedTotals(self._store.crawl_id, number) for number in ended]
             return
-        parts, bases = self._parts(), self._store.bases()
+        parts, bases = self._parts(), self.rows.bases()
         if not parts:
             return
         (first, *others), was_divided = parts.values(), False
@@ -75,7 +268,7 @@ class Scoring:
             was_divided = True
         else:
             scores.recall_totals(first.part.totals)
-        for page in self._store.scored(scores.table, scores.columns):
+        for page in self.rows.scored():
             if was_divided:
                 base = bases.get(page.site_id, self.scores.base())
                 self.scores.add_page(page.id, page.queue, page.record, base)
@@ -89,9 +282,9 @@ class Scoring:
         self._rows_to_write += [EndedTotals(crawl_id, number) for number in parts if number != self._worker_id]
         self._rows_to_write += [SiteBase(site_id, None) for site_id in bases]
         if scores.rebase():
-            self._changed.update((page.id, None) for page in self._store.scored(scores.table, scores.columns))
+            self._changed.update((page.id, None) for page in self.rows.scored())
         # The level limit changed, or an unavailable site is tried again.
-        self._apply_states(self._store.unscored(scores.table))
+        self._apply_states(self.rows.unscored())
 
     def _parts(self) -> dict[int, StoredPart]:
         """Return the totals of the order by worker; none if nothing was written yet."""
@@ -211,7 +404,12 @@ class Scoring:
         self._changed.clear()
         return list(improved.values())
 
-    def rewrite(self, pages: Iterable[int]) -> None:
+    def queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> ScoredQueue:
+        """Return the queue with a *number* of a site."""
+        stored = (self._store, self._held, spill_limit)
+        return ScoredQueue(site_id, number, *stored, scores=self.scores, rows=self.rows, write=self._rewrite)
+
+    def _rewrite(self, pages: Iterable[int]) -> None:
         """Write the rows of *pages*, whose scores fell since they were written."""
         self._store.submit(ChangeSet(*self._rows(pages)))
 

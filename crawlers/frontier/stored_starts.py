@@ -57,8 +57,10 @@ def read_starts(
             for _ in range(downloads_of_site(store.database, site_id)):
                 shares.record_request(OTHER)  # which queues they came from is not stored
         if order.link_values is not None:
+            from crawlers.frontier.value_queue import stored_features  # with numpy
+
             waiting = [entry.id for entries in start.heads.values() for entry in entries]
-            features = store.link_features([*waiting, *(one.entry.id for one in start.resting)])
+            features = stored_features(store, [*waiting, *(one.entry.id for one in start.resting)])
             start = replace(start, features=features)
         starts[site_id] = replace(start, shares=shares)
     return list(starts.values())
@@ -68,14 +70,17 @@ def _with_scores(
     store: SqlFrontierStore, scores: PageScores, starts: Mapping[int, SiteStart], limit: int
 ) -> dict[int, SiteStart]:
     """Return the starts of sites whose scores are not in memory."""
+    from crawlers.frontier.scoring import ScoredRows  # with numpy
+
     sites = list(starts)
-    scored = _grouped(store.scored(scores.table, scores.columns, sites))
-    unscored = _grouped(store.unscored(scores.table, sites))
-    bases = store.bases(sites) if scores.is_shared else {}
-    due = store.due(scores.table, sites) if scores.takes_hints else {}
+    rows = ScoredRows(store, scores.table, scores.columns)
+    scored = _grouped(rows.scored(sites))
+    unscored = _grouped(rows.unscored(sites))
+    bases = rows.bases(sites) if scores.is_shared else {}
+    due = rows.due(sites) if scores.takes_hints else {}
     # What is stored of others is relative to totals that have changed.
     known = [] if scores.is_shared else [one for one in sites if one not in unscored]
-    best = store.best_of(scores.table, known, limit) if known else {}
+    best = rows.best_of(known, limit) if known else {}
     return {
         site_id: replace(
             start,

@@ -6,6 +6,7 @@ asked for, see `SiteSchedule.value_again`. That costs 0.1 to 0.2 µs for each UR
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crawlers.frontier.scoring import ScoredRows
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Origin, QueueEntry
     from crawlers.items import Target
@@ -32,6 +34,13 @@ if TYPE_CHECKING:
 
 
 NO_PLACE = LinkPlace("", "", "")
+_FEATURES = "SELECT page_id, features FROM link_features WHERE page_id"
+
+
+def stored_features(store: SqlFrontierStore, page_ids: Collection[int]) -> dict[int, Features]:
+    """Return the features of the links by which these pages were found, as far as they have any."""
+    rows = store.read(_FEATURES + store.among, ids=json.dumps(list(page_ids)))
+    return {page_id: read_features(features, store.database.name) for page_id, features in rows}
 
 
 class LinkLearning:
@@ -40,10 +49,11 @@ class LinkLearning:
     Those of a page are in its site's queue while it waits there, else in this object. Home pages have none.
     """
 
-    def __init__(self, values: LinkLearner, store: SqlFrontierStore) -> None:
+    def __init__(self, values: LinkLearner, store: SqlFrontierStore, rows: ScoredRows | None = None) -> None:
         self.compared = MOST_COMPARED  # waiting URLs of a site whose values are compared, at most
         self.scores, self.close = values.page_scores, values.close
         self.learnt = 0  # downloads; as long as it is the same, what is learnt changes no value
+        self.rows = rows  # if the order has scores
         self._values = values
         self._store = store
         self.features: dict[int, Features] = {}  # of pages that are in no queue; home pages have none
@@ -78,7 +88,7 @@ class LinkLearning:
 
     def load_features(self, page_ids: Collection[int]) -> None:
         """Read the features of pages that wait from the store."""
-        self.features.update(self._store.link_features(page_ids))
+        self.features.update(stored_features(self._store, page_ids))
 
     def learn_reward(self, page_id: int, reward: float) -> None:
         """Learn the *reward* of a download of a leased page."""
@@ -127,7 +137,9 @@ class ValueQueue(PageQueue):
         held: Collection[int],
         spill_limit: tuple[float, int] = ALL,
     ) -> None:
-        super().__init__(site_id, number, store, held, spill_limit, learning.scores)
+        super().__init__(site_id, store, held, spill_limit)
+        self._number = number
+        self._scores = learning.scores
         self._learning = learning
         self._links = LinkTable()
         self._homes: list[int] = []
@@ -264,9 +276,6 @@ class ValueQueue(PageQueue):
         elif (features := self._links.remove(page_id)) is not None and features.any():
             self._learning.features[page_id] = features
 
-    def write_fallen(self) -> None:
-        """Do nothing: scores are written when they change."""
-
     def refill(self, limit: int) -> None:
         """Read the next *limit* URLs from the store; everything pushed must have been committed to it."""
         entries = self._read(self._spill_limit, limit)
@@ -278,6 +287,11 @@ class ValueQueue(PageQueue):
         self._links, self._homes, self._entries = LinkTable(), [], {}
         self._raised.clear()
         self._append(entries, limit)
+
+    def _read(self, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+        if self._learning.rows is None:
+            return super()._read(after, limit)
+        return self._learning.rows.best(self._site_id, self._number, after, limit)
 
     def _append(self, entries: list[QueueEntry], limit: int) -> None:
         """Add up to *limit* entries that the store has behind the spill limit; fewer are all that it has."""

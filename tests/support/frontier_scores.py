@@ -37,7 +37,7 @@ class WrittenScores:
 
     def flush(self): ...
 
-    def best(self, table, site_id, queue, after, limit):
+    def best(self, site_id, queue, after, limit):
         self.reads += 1
         pages = sorted((-score, page) for page, (of, score) in self.rows.items() if of == queue)
         return [entry(page, priority) for priority, page in pages if (priority, page) > after][:limit]

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.site_queue import LOADED, PageQueue
+from crawlers.frontier.scoring import LOADED, ScoredQueue
+from crawlers.frontier.site_queue import PageQueue
 from crawlers.frontier.values import NONE
 from crawlers.items import GONE
 from tests.support.frontier_scores import FixedScores, WrittenScores, entry
@@ -28,7 +29,8 @@ class Queue:
         self.scores = FixedScores()
         self.store = WrittenScores(self.scores)
         self.held = set()
-        self.queue = PageQueue(1, 0, self.store, self.held, scores=self.scores, write=self.store.write, **more)
+        of_order = {"scores": self.scores, "rows": self.store, "write": self.store.write}
+        self.queue = ScoredQueue(1, 0, self.store, self.held, **of_order, **more)
 
     def push(self, page, amount):
         if page not in self.scores.queues:
@@ -153,7 +155,7 @@ class Stored:
 @given(st.lists(st.floats(0, 9), max_size=60), st.integers(1, 5), st.integers(1, 5))
 def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities, most, limit):
     entries = [entry(number, priority) for number, priority in enumerate(priorities, 1)]
-    queue = PageQueue(1, 0, Stored(entries), ())
+    queue = PageQueue(1, Stored(entries), ())
     for one in entries:
         queue.push(one, most)
         assert len(queue) <= 2 * most

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from functools import partial
 
 import pytest
 from sqlalchemy import text
 
 from crawlers.frontier import stored_starts
-from crawlers.frontier.sql_store import _BEST_OF, _FROM_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
+from crawlers.frontier.scoring import _BEST_OF, ScoredRows
+from crawlers.frontier.sql_store import _FROM_OF, _KNOWN, _NUMBERS_KNOWN, _WAITING, SqlFrontierStore
 from crawlers.frontier.stored_starts import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack
 from crawlers.frontier.values import NONE, QueueEntry, Retry
@@ -144,9 +144,9 @@ def test_best_urls_of_several_sites_are_those_of_each_queue(store):
         site, queue = 1 + number % 2, (OTHER, REVISIT, GONE)[number % 3]
         page = row(number, number, State.WAITING if queue == OTHER else State.DONE)._replace(site_id=site)
         write(store, page, scored(number, site, queue, float(number % 4)))
-    found = store.best_of("importance", [2, 1, 9], 3)
+    rows = ScoredRows(store, "importance", ())
+    found, best = rows.best_of([2, 1, 9], 3), rows.best
     queues = (OTHER, REVISIT)
-    best = partial(store.best, "importance")
     assert found == {site: {queue: best(site, queue, NONE, 3) for queue in queues} for site in (1, 2)}
     assert all(len(entries) == 3 for queues in found.values() for entries in queues.values())
     entries = best(1, OTHER, NONE, 99)
@@ -161,7 +161,7 @@ def test_unscored_pages_are_those_whose_state_changed_without_the_order(store):
     for number, (state, queue) in pages:
         scores = [] if queue is None else [scored(number, 1, queue)]
         write(store, row(number, number, state), *scores)
-    found = [(page.id, bool(page.waits)) for page in store.unscored("importance")]
+    found = [(page.id, bool(page.waits)) for page in ScoredRows(store, "importance", ()).unscored()]
     assert found == [(2, True), (3, True), (4, False)]
 
 

@@ -1,5 +1,8 @@
 """A queue by what was learnt of links, alone or with scores, chooses alike, whichever URLs are in memory."""
 
+import json
+from types import SimpleNamespace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +12,7 @@ from crawlers.frontier.value_queue import LinkLearning
 from crawlers.frontier.values import ALL, NONE
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features, prior_of
-from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, NO_FEATURES, LinkValues
+from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, NO_FEATURES, LinkValues, text_of
 from tests.contracts.fading import Near
 from tests.support.frontier_scores import entry
 
@@ -25,6 +28,8 @@ def features(word, number=0):
 class WaitingRows:
     """A frontier store in memory: the waiting pages with their features, None for a home page."""
 
+    among, database = "", SimpleNamespace(name="the store")
+
     def __init__(self):
         self.rows = {}
         self.lookups = 0
@@ -34,7 +39,7 @@ class WaitingRows:
         self.refills += 1
         return [entry(page) for page in sorted(self.rows) if (0.0, page) > after][:limit]
 
-    def best(self, table, site_id, queue, after, limit):
+    def best(self, site_id, queue, after, limit):
         self.refills += 1
         ordered = sorted((-self.scores.score(page), page) for page in self.rows)
         behind = [one for one in ordered if one > after]
@@ -44,8 +49,8 @@ class WaitingRows:
         self.lookups += 1
         return [entry(page) for page in (*page_ids, *others)]
 
-    def link_features(self, page_ids):
-        return {page: row for page in page_ids if (row := self.rows[page]) is not None}
+    def read(self, statement, ids):
+        return [(page, text_of(row)) for page in json.loads(ids) if (row := self.rows[page]) is not None]
 
 
 class Queue:
@@ -63,7 +68,7 @@ class Queue:
         return LinkValues(prior_of({"url": words}))
 
     def open(self, spill_limit):
-        self.learning = LinkLearning(self.values, self.store)
+        self.learning = LinkLearning(self.values, self.store, self.values.page_scores and self.store)
         self.learning.compared = self.most
         self.queue = value_queue.ValueQueue(1, 0, self.learning, self.store, self.held, spill_limit)
 

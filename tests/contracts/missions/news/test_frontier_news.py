@@ -5,6 +5,7 @@ import json
 import pytest
 
 from crawlers.bandits.index_rule import Best
+from crawlers.frontier.scoring import ScoredRows
 from crawlers.frontier.stored_starts import read_starts
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import GONE, OTHER, REVISIT, Page, State
@@ -252,10 +253,10 @@ def test_scheduled_revisits_are_in_order_of_their_times(engine):
         poll = PollRow(number, 1, "page", due_at, 0.0, 1, 0, 0, None, "", None)
         score = NewsScoreRow(number, 1, GONE if number == 5 else REVISIT, 0.0, 0.0, 0.0)
         write_rows(engine.database, new_page(number, 1, State.DONE), poll, score)
-    store = engine.frontier().store
-    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due("news_score", [2, 1])[1]]
+    rows = ScoredRows(engine.frontier().store, "news_score", ())
+    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in rows.due([2, 1])[1]]
     assert found == [(2, 10.0, 10.0), (4, 10.0, 10.0), (3, 20.0, 20.0), (1, 30.0, 30.0)]
-    assert store.due("news_score", [2]) == {}
+    assert rows.due([2]) == {}
 
 
 def test_shares_count_the_pulls_of_earlier_runs(engine):
