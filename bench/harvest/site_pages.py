@@ -31,7 +31,7 @@ from crawlers.items import Target
 from crawlers.missions.extlinks.link_places import path, position
 from crawlers.pages.html import LINK_TAGS, ParsedPage, parse_page
 from crawlers.urls.link_resolver import LinkResolver
-from crawlers.urls.scope import UrlFilter
+from crawlers.urls.url_filter import UrlFilter
 
 INDEXES = ("index.html", "index.htm", "index.en.html", "index.ru.html", "index.ja.html")
 PORT = 8600

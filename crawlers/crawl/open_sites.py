@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Lease, SiteStart
     from crawlers.items import Page, SiteLimits, Target
     from crawlers.store.sites.site_opening import SiteRow
-    from crawlers.urls.scope import UrlFilter
+    from crawlers.urls.url_filter import UrlFilter
 
 logger = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from crawlers.store.sites.site_opening import StoredSelection, networks_of_seeds
 from crawlers.store.worker_rows import STOP
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import AddressGuard
-from crawlers.urls.scope import UrlFilter
+from crawlers.urls.url_filter import UrlFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

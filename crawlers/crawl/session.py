@@ -53,7 +53,6 @@ from crawlers.store.sites.site_opening import (
 )
 from crawlers.store.worker import Worker
 from crawlers.store.worker_rows import WorkerLock
-from crawlers.store.writing.page_rows import adopt_links, own_urls
 from crawlers.store.writing.pulls import downloads_of, last_pulls, pulls_of, stored_link_prior
 from crawlers.store.writing.reserved_ids import ReservedIds
 from crawlers.store.writing.writer import Writer
@@ -281,7 +280,11 @@ class CrawlSession:
 
     def adopt_links(self, row: SiteRow, now: float) -> None:
         """Turn external links of a site to addresses that it got later into links to its pages. Raises `StoreError`."""
-        found = own_urls(self.database, row.id, row.addresses) if len(row.addresses) > 1 and not row.is_new else []
+        if len(row.addresses) == 1 or row.is_new:
+            return
+        from crawlers.store.sites.page_selection import adopt_links, own_urls  # for sites with several addresses
+
+        found = own_urls(self.database, row.id, row.addresses)
         if not found:
             return
         self._has_grown = True

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_readers import SettingValues
     from crawlers.pages.response import WebResponse
     from crawlers.store.sites.site_opening import SiteRow
-    from crawlers.urls.scope import UrlFilter
+    from crawlers.urls.url_filter import UrlFilter
 
 logger = logging.getLogger(__name__)
 

@@ -45,6 +45,7 @@ _RENDERING = frozenset({"crawlers.downloader.browser.Browser", "crawlers.middlew
 # or for requests that a spider yields, which missions do not: each would cost some 10 µs per page.
 _OF_PLAIN_SPIDERS = frozenset(
     {
+        "crawlers.extensions.pending_callbacks.PendingCallbacks",
         "crawlers.middlewares.callbacks.CallbackMiddleware",
         "scrapy.extensions.corestats.CoreStats",
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",

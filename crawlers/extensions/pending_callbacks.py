@@ -13,7 +13,6 @@ from scrapy import Request, signals
 
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.items import Page, State
-from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,9 +47,8 @@ class PendingCallbacks:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         callbacks = cls(lambda page: owner_of(crawler).crawl.recording.record(page))
-        if not isinstance(crawler.spider, SiteSpider):  # whose items are pages, which end their leases
-            for handled in (signals.item_scraped, signals.item_dropped, signals.item_error):
-                crawler.signals.connect(callbacks.item_handled, handled)
+        for handled in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(callbacks.item_handled, handled)
         return callbacks
 
     def __contains__(self, page_id: int) -> bool:

@@ -29,7 +29,6 @@ from crawlers.downloader.http import CLIENTS, Callbacks, HTTPHandler, heard_sign
 from crawlers.items import RECORDED, RENDER
 from crawlers.middlewares.content_types import ContentTypeMiddleware, is_of_mission, is_read_as_bytes
 from crawlers.middlewares.redirects import RedirectMiddleware
-from crawlers.middlewares.rendering import RenderingMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,11 +38,13 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlers.middlewares.direct_pages import DirectPages
+    from crawlers.middlewares.rendering import RenderingMiddleware
 
 # What these do to a request, they do to all.
 _SAME = (DefaultHeadersMiddleware, DownloadTimeoutMiddleware, HttpCompressionMiddleware, UserAgentMiddleware)
 # `ShortWay` calls these itself; see `_count` for the stats.
-_CALLED = (ContentTypeMiddleware, RedirectMiddleware, RenderingMiddleware, DownloaderStats)
+_CALLED = (ContentTypeMiddleware, RedirectMiddleware, DownloaderStats)
+_RENDERING = "crawlers.middlewares.rendering"  # likewise; few crawls import it
 _IDLE = (HttpAuthMiddleware, HttpProxyMiddleware)  # without user and proxy
 
 
@@ -58,7 +59,7 @@ class Downloader(ScrapyDownloader):
         """Return whether only middlewares, handlers and settings are in use whose work `ShortWay` does."""
         settings, middlewares = self.settings, self.middleware.middlewares
         handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
-        kinds = {type(one) for one in middlewares}
+        kinds = {type(one) for one in middlewares if type(one).__module__ != _RENDERING}
         return (
             http_client(settings) == CLIENTS["curl"]
             and all(load_object(handlers[scheme]) is HTTPHandler for scheme in ("http", "https"))
@@ -97,11 +98,13 @@ class ShortWay:
         self._active = downloader.active
         self._handler = CurlHTTPHandler.from_crawler(crawler)
         crawler.signals.connect(self._handler.close, signals.engine_stopped)
-        by_kind: dict[type, Any] = {type(one): one for one in downloader.middleware.middlewares}
+        middlewares = downloader.middleware.middlewares
+        by_kind: dict[type, Any] = {type(one): one for one in middlewares}
         self._content_types: ContentTypeMiddleware = by_kind[ContentTypeMiddleware]
         crawler.signals.disconnect(self._content_types.headers_received, signals.headers_received)
         self._redirects: RedirectMiddleware = by_kind[RedirectMiddleware]
-        self._rendering: RenderingMiddleware | None = by_kind.get(RenderingMiddleware)
+        rendering: list[Any] = [one for one in middlewares if type(one).__module__ == _RENDERING]
+        self._rendering: RenderingMiddleware | None = rendering[0] if rendering else None
         self._stats: DownloaderStats | None = by_kind.get(DownloaderStats)
         self._same = [by_kind[kind] for kind in _SAME if kind in by_kind]
 

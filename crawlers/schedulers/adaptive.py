@@ -19,7 +19,6 @@ from crawlers.crawl.site_files import RobotsNeeded, SitemapNeeded
 from crawlers.downloader.download_errors import certificate_problem
 from crawlers.errors import StoreError
 from crawlers.extensions.crawl_owner import owner_of, required_extension
-from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.inputs.setting_readers import normalization
 from crawlers.items import LEASE, RECORDED, RENDER, REQUEST_SENT
 from crawlers.middlewares.content_types import is_of_mission
@@ -27,6 +26,7 @@ from crawlers.middlewares.direct_pages import DirectPages, needs_no_scrapy
 from crawlers.middlewares.downloader import Downloader
 from crawlers.schedulers.failures import ErrorHandlers
 from crawlers.schedulers.site_fetches import PLAIN, RobotsFiles, SitemapFiles
+from crawlers.spiders.base import SiteSpider
 from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.crawl_owner import CrawlOwner
+    from crawlers.extensions.pending_callbacks import PendingCallbacks
     from crawlers.frontier.values import Lease
     from crawlers.pages.retries import RetryPolicy
     from crawlers.schedulers.foreign_queue import ForeignRequests
@@ -104,10 +105,13 @@ class Wakeup:
 
 
 class RequestFlow:
-    """The requests of *crawl*, which runs in *crawler*. *wakeup* lets the engine ask again when something is due."""
+    """The requests of *crawl*, which runs in *crawler*. *wakeup* lets the engine ask again when something is due.
+
+    *callbacks* are those of a plain Scrapy spider.
+    """
 
     def __init__(
-        self, crawler: Crawler, spider: Spider, crawl: Crawl, callbacks: PendingCallbacks, wakeup: Wakeup
+        self, crawler: Crawler, spider: Spider, crawl: Crawl, callbacks: PendingCallbacks | None, wakeup: Wakeup
     ) -> None:
         settings = crawler.settings
         self._crawler = crawler
@@ -125,7 +129,8 @@ class RequestFlow:
         self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         errors = ErrorHandlers(crawl, callbacks, crawler.signals)
         self._failed = errors.download_failed
-        self._of_foreign = (spider, normalization(settings), crawl, callbacks, crawler.signals)
+        self._of_foreign = (spider, normalization(settings), crawl)
+        self._callbacks = callbacks
         self._foreign: ForeignRequests | None = None  # until a spider yields a request, or one that waited is leased
 
     def follow(self, downloader: object) -> None:
@@ -204,9 +209,11 @@ class RequestFlow:
 
     def _foreign_requests(self) -> ForeignRequests:
         if self._foreign is None:
+            from crawlers.extensions.pending_callbacks import PendingCallbacks
             from crawlers.schedulers.foreign_queue import ForeignRequests
 
-            self._foreign = ForeignRequests(*self._of_foreign)
+            callbacks = self._callbacks or PendingCallbacks(self._crawl.recording.record)  # missions yield no requests
+            self._foreign = ForeignRequests(*self._of_foreign, callbacks, self._crawler.signals)
         return self._foreign
 
     def _sent(self, request: Request) -> None:
@@ -243,7 +250,7 @@ class RequestFlow:
 class AdaptiveScheduler(BaseScheduler):
     """Site rule x page order. *owner* opens and closes the crawl."""
 
-    def __init__(self, crawler: Crawler, owner: CrawlOwner, callbacks: PendingCallbacks) -> None:
+    def __init__(self, crawler: Crawler, owner: CrawlOwner, callbacks: PendingCallbacks | None) -> None:
         self._crawler = crawler
         self._owner = owner
         self._callbacks = callbacks
@@ -252,6 +259,10 @@ class AdaptiveScheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if isinstance(crawler.spider, SiteSpider):
+            return cls(crawler, owner_of(crawler), None)
+        from crawlers.extensions.pending_callbacks import PendingCallbacks
+
         return cls(crawler, owner_of(crawler), required_extension(crawler, PendingCallbacks))
 
     def open(self, spider: Spider) -> None:

@@ -80,9 +80,9 @@ def failed_page(lease: Lease, error: BaseException | None) -> Page:
 
 
 class ErrorHandlers:
-    """Records failed pages in *crawl*. Errors of callbacks at work are passed on to *callbacks*."""
+    """Records failed pages in *crawl*. Errors of callbacks at work are passed on to *callbacks*, if there are any."""
 
-    def __init__(self, crawl: Crawl, callbacks: PendingCallbacks, manager: SignalManager) -> None:
+    def __init__(self, crawl: Crawl, callbacks: PendingCallbacks | None, manager: SignalManager) -> None:
         self._crawl = crawl
         self._callbacks = callbacks
         manager.connect(self._spider_error, signals.spider_error)
@@ -102,7 +102,7 @@ class ErrorHandlers:
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
         reason = failed_callback(failure.value)
-        if response is None or self._callbacks.record_failure(response, reason):
+        if response is None or (self._callbacks is not None and self._callbacks.record_failure(response, reason)):
             return  # without a response, it is an error of `start`
         if (lease := self._open_lease(_request_of(response))) is not None:
             self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))

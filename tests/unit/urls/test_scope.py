@@ -12,8 +12,9 @@ from crawlers.errors import ConfigError
 from crawlers.store.sites.site_opening import SiteRow, StoredSelection
 from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import resolve
-from crawlers.urls.scope import SITES_CACHED, Scope, UrlFilter
+from crawlers.urls.scope import SITES_CACHED, Scope
 from crawlers.urls.url_expressions import UrlSelection
+from crawlers.urls.url_filter import UrlFilter
 
 LISTED = ["http://listed.test", "https://www.listed.test:8443"]
 

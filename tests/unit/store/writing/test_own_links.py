@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from crawlers.items import State
 from crawlers.store.schema.tables import ExternalLinkRow, ExternalUrlRow, LinkContextRow, external_link, link, page
-from crawlers.store.writing.page_rows import OwnUrl, adopt_links, own_urls
+from crawlers.store.sites.page_selection import OwnUrl, adopt_links, own_urls
 from tests.support.stored_rows import add_sites, committed, new_page, write_rows
 
 pytestmark = pytest.mark.both_stores
