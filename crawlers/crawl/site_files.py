@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections import OrderedDict, deque
+from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +27,7 @@ from crawlers.errors import BadUrl
 from crawlers.pages.retries import RestPolicy
 from crawlers.pages.robots_groups import is_unreachable
 from crawlers.reasons import Reason
-from crawlers.sites.robots_rules import RobotsRules, sitemaps_of_robots
+from crawlers.sites.robots_rules import RobotsCache, RobotsRules, sitemaps_of_robots
 from crawlers.store.reading.queries import robots_of, sitemaps_of
 from crawlers.store.schema.tables import SitemapRow, SitemapState, SitemapUrlRow
 from crawlers.store.writing.change_set import ChangeSet
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_FILES, MAX_LINES = 5_000, 500_000  # lines of all files, some 300 bytes each
 LONGEST_REST = 48  # first rests, 4 hours by default: until a robots.txt that was given up is requested again
 MAX_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
@@ -58,34 +57,6 @@ class RobotsNeeded(NamedTuple):
 
     site_id: int
     address: str  # scheme://host[:port]
-
-
-class RobotsCache:
-    """The rules of robots.txt by address: of at most MAX_FILES with at most MAX_LINES, but always of the latest."""
-
-    def __init__(self) -> None:
-        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
-        self._lines = 0
-
-    def get(self, address: str) -> RobotsRules | None:
-        """Return the rules of *address*; None if they are not in memory."""
-        rules = self._rules.get(address)
-        if rules is not None:
-            self._rules.move_to_end(address)
-        return rules
-
-    def keep(self, address: str, rules: RobotsRules) -> list[str]:
-        """Add or replace the rules of *address*; return the addresses whose rules were dropped for them."""
-        if (old := self._rules.pop(address, None)) is not None:
-            self._lines -= old.size
-        self._rules[address] = rules
-        self._lines += rules.size
-        dropped = []
-        while len(self._rules) > MAX_FILES or (self._lines > MAX_LINES and len(self._rules) > 1):
-            last, old = self._rules.popitem(last=False)
-            self._lines -= old.size
-            dropped.append(last)
-        return dropped
 
 
 class RobotsPolicy:

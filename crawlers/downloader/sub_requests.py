@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import Request
 from scrapy.utils.datatypes import LocalCache
 
-from crawlers.crawl.site_files import RobotsCache
 from crawlers.errors import BadUrl
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.frontier.politeness import HostGate
 from crawlers.inputs.setting_readers import normalization
 from crawlers.pages.robots_groups import UNREACHABLE
-from crawlers.sites.robots_rules import MAX_REDIRECTS, RobotsRules, robots_text
+from crawlers.sites.robots_rules import MAX_REDIRECTS, RobotsCache, RobotsRules, robots_text
 from crawlers.urls.domains import domain_group
 from crawlers.urls.resolution import redirect_of, site_of
 

@@ -229,7 +229,9 @@ class Frontier:
 
             return ValueQueue(site_id, number, self._learning, *stored)
         if self.scoring is not None:
-            return self.scoring.queue(site_id, number, spill_limit)
+            from crawlers.frontier.scoring import ScoredQueue
+
+            return ScoredQueue(site_id, number, self.scoring, spill_limit)
         return PageQueue(site_id, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:

@@ -26,7 +26,7 @@ from crawlers.store.schema.tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
@@ -142,31 +142,19 @@ LOADED = 50  # entries read from the store at a time when that of the best page 
 
 
 class ScoredQueue(PageQueue):
-    """The waiting pages of the queue with a *number* of a site, by their *scores*.
+    """The waiting pages of the queue with a *number* of a site, by the scores of *scoring*.
 
-    Everything behind the spill limit is in the store only, by the score that *write* wrote last. For a page whose score
+    Everything behind the spill limit is in the store only, by the score that was written last. For a page whose score
     rose over the spill limit, the heap contains only the number; its entry is read when the page is popped.
     """
 
-    __slots__ = ("_number", "_rows", "_scores", "_write")
+    __slots__ = ("_number", "_scores", "_scoring")
 
-    def __init__(
-        self,
-        site_id: int,
-        number: int,
-        store: SqlFrontierStore,
-        held: Collection[int],
-        spill_limit: tuple[float, int] = ALL,
-        *,
-        scores: PageScores,
-        rows: ScoredRows,
-        write: Callable[[Iterable[int]], None],
-    ) -> None:
-        super().__init__(site_id, store, held, spill_limit)
+    def __init__(self, site_id: int, number: int, scoring: Scoring, spill_limit: tuple[float, int] = ALL) -> None:
+        super().__init__(site_id, scoring.store, scoring.held, spill_limit)
         self._number = number
-        self._scores = scores
-        self._rows = rows
-        self._write = write
+        self._scores = scoring.scores
+        self._scoring = scoring
 
     @property
     def first(self) -> tuple[float, int] | None:
@@ -191,7 +179,7 @@ class ScoredQueue(PageQueue):
     def write_fallen(self) -> None:
         """Write the rows of the pages in memory that have fallen over the spill limit, before a `refill`."""
         if fallen := self._fallen():
-            self._write(fallen)
+            self._scoring.rewrite(fallen)
 
     def _fallen(self) -> set[int]:
         return {page for _, page in self._heap if self._waits(page)}
@@ -206,7 +194,7 @@ class ScoredQueue(PageQueue):
             self._spill_limit = max(self._spill_limit, max(self._heap))
 
     def _read(self, after: tuple[float, int], limit: int) -> list[QueueEntry]:
-        return self._rows.best(self._site_id, self._number, after, limit)
+        return self._scoring.rows.best(self._site_id, self._number, after, limit)
 
     def pop(self) -> QueueEntry:
         """Remove and return the `first`, which must not be None."""
@@ -238,10 +226,10 @@ class Scoring:
         self._worker_id = worker_id
         self.is_divided = is_divided or not scores.is_shared
         self._rows_to_write: list[Row] = []  # of other tables, with the next change set
-        self._store = store
+        self.store = store
         self.rows = ScoredRows(store, scores.table, scores.columns)
         self._sites = sites
-        self._held = held
+        self.held = held
         self._site_of = PageValues(array("i", [0]))
         self._changed: dict[int, None] = {}  # pages whose record changed since it was written, in order
         self._recalled: defaultdict[int, Counter[int]] = defaultdict(
@@ -257,7 +245,7 @@ class Scoring:
             self._rows_to_write.append(self._totals())  # others are given nothing until everybody's is known
             if not scores.is_shared:  # nobody needs those of workers that ended
                 ended = (number for number, stored in self._parts().items() if not stored.part.is_active)
-                self._rows_to_write += [EndedTotals(self._store.crawl_id, number) for number in ended]
+                self._rows_to_write += [EndedTotals(self.store.crawl_id, number) for number in ended]
             return
         parts, bases = self._parts(), self.rows.bases()
         if not parts:
@@ -278,7 +266,7 @@ class Scoring:
             self._site_of[page.id] = page.site_id
             if page.queue != GONE:
                 self._recalled[page.site_id][page.queue] += 1
-        crawl_id = self._store.crawl_id
+        crawl_id = self.store.crawl_id
         self._rows_to_write += [EndedTotals(crawl_id, number) for number in parts if number != self._worker_id]
         self._rows_to_write += [SiteBase(site_id, None) for site_id in bases]
         if scores.rebase():
@@ -288,8 +276,8 @@ class Scoring:
 
     def _parts(self) -> dict[int, StoredPart]:
         """Return the totals of the order by worker; none if nothing was written yet."""
-        with self._store.database.read() as connection:
-            return parts_of(connection, self._store.crawl_id)
+        with self.store.database.read() as connection:
+            return parts_of(connection, self.store.crawl_id)
 
     def _apply_states(self, unscored: Iterable[Mismatch]) -> None:
         """Let pages wait, or not, as their states say."""
@@ -331,7 +319,7 @@ class Scoring:
 
     def fetch_again(self, page_id: int) -> bool:
         """Queue a finished page for one more fetch as soon as possible; return whether it was finished."""
-        is_gone = self._site_of[page_id] > 0 and page_id not in self._held and self.scores.queue(page_id) == GONE
+        is_gone = self._site_of[page_id] > 0 and page_id not in self.held and self.scores.queue(page_id) == GONE
         is_queued = is_gone and self.scores.schedule_visit(page_id)
         if is_queued:
             self._changed[page_id] = None
@@ -385,11 +373,11 @@ class Scoring:
     def _totals(self) -> OrderTotalsRow:
         scores = self.scores
         totals, base = json.dumps(scores.totals()), json.dumps(scores.base())
-        return OrderTotalsRow(self._store.crawl_id, self._worker_id, totals, base)
+        return OrderTotalsRow(self.store.crawl_id, self._worker_id, totals, base)
 
     def write(self, changes: ChangeSet, head_urls: int) -> list[SiteQueue]:
         """Add changed rows to *changes*, and requeue pages whose score rose; return the sites with a better page."""
-        scores, sites, held, site_of = self.scores, self._sites, self._held, self._site_of
+        scores, sites, held, site_of = self.scores, self._sites, self.held, self._site_of
         improved: dict[int, SiteQueue] = {}
         for page_id in self._changed:
             queue = scores.queue(page_id)
@@ -404,14 +392,9 @@ class Scoring:
         self._changed.clear()
         return list(improved.values())
 
-    def queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> ScoredQueue:
-        """Return the queue with a *number* of a site."""
-        stored = (self._store, self._held, spill_limit)
-        return ScoredQueue(site_id, number, *stored, scores=self.scores, rows=self.rows, write=self._rewrite)
-
-    def _rewrite(self, pages: Iterable[int]) -> None:
+    def rewrite(self, pages: Iterable[int]) -> None:
         """Write the rows of *pages*, whose scores fell since they were written."""
-        self._store.submit(ChangeSet(*self._rows(pages)))
+        self.store.submit(ChangeSet(*self._rows(pages)))
 
     def _rows(self, pages: Iterable[int]) -> Iterable[Row]:
         scores, site_of, row = self.scores, self._site_of, SCORE_ROWS[self.scores.table]

@@ -11,6 +11,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
 
 from crawlers.crawl.site_files import SitemapContent
+from crawlers.downloader.download_errors import failure_of
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.pages.response import WebResponse
@@ -18,7 +19,7 @@ from crawlers.pages.retries import REST_STATUSES, retry_after_s, retry_delay_s
 from crawlers.pages.robots_groups import UNREACHABLE, is_unreachable
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, sentence
-from crawlers.schedulers.failures import failed_callback, failure_of
+from crawlers.schedulers.failures import failed_callback
 from crawlers.sites import MAX_INFLATED
 from crawlers.sites.robots_rules import MAX_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.spiders.base import header

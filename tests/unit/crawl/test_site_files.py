@@ -226,7 +226,7 @@ def test_redirects_are_followed_at_the_same_address_only(reads):
 
 
 def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
-    monkeypatch.setattr("crawlers.crawl.site_files.MAX_LINES", 8)
+    monkeypatch.setattr("crawlers.sites.robots_rules.MAX_LINES", 8)
     loaded = []
     text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
     read = lambda database, number: loaded.append(number) or (200, text)  # noqa: E731

@@ -11,8 +11,8 @@ from scrapy.http import Response
 
 from crawlers.downloader import browser as module
 from crawlers.downloader.browser import Browser, Chromium, Chromiums, rendering_bytes
+from crawlers.downloader.download_errors import failure_of
 from crawlers.items import LEASE, State
-from crawlers.schedulers.failures import failure_of
 from tests.support.opened_crawl import project_settings
 
 URL = "http://a.test/"

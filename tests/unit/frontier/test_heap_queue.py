@@ -1,5 +1,7 @@
 """A bounded queue returns the nearest or best URL although most of them are only in the store."""
 
+from types import SimpleNamespace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,8 +31,9 @@ class Queue:
         self.scores = FixedScores()
         self.store = WrittenScores(self.scores)
         self.held = set()
-        of_order = {"scores": self.scores, "rows": self.store, "write": self.store.write}
-        self.queue = ScoredQueue(1, 0, self.store, self.held, **of_order, **more)
+        of_order = {"scores": self.scores, "rows": self.store, "rewrite": self.store.write}
+        scoring = SimpleNamespace(store=self.store, held=self.held, **of_order)
+        self.queue = ScoredQueue(1, 0, scoring, **more)
 
     def push(self, page, amount):
         if page not in self.scores.queues:

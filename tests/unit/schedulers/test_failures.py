@@ -7,9 +7,10 @@ from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from twisted.python.failure import Failure
 
+from crawlers.downloader.download_errors import failure_of
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
-from crawlers.schedulers.failures import ErrorHandlers, failure_of
+from crawlers.schedulers.failures import ErrorHandlers
 from tests.support.opened_crawl import OpenedCrawl
 
 SPIDER = Spider("test")
