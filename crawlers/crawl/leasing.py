@@ -229,7 +229,7 @@ class Leasing:
                 return robots
             if self.sitemaps.wait(lease.site_id) and self.robots.reason_against(address, lease.url) is None:
                 if not self.trials.admits(lease.site_id, in_flight):
-                    self._await_trial(lease, now)
+                    self._put_off(lease, now, Wait.TRIAL)
                     continue
                 if (needed := self.sitemaps.take_turn(lease, now)) is not None:
                     is_sitemap = isinstance(needed, SitemapNeeded)
@@ -251,21 +251,17 @@ class Leasing:
                 self.session.worker.leased += 1
                 return lease
             else:
-                self._await_trial(lease, now)
+                self._put_off(lease, now, Wait.TRIAL)
             if self.session.clock() - now > MAX_REJECTING_S:
                 break
         return None
 
-    def _await_trial(self, lease: Lease, now: float) -> None:
-        """Let the site of *lease* wait for room among the sites on trial."""
-        self.session.frontier.release(lease, now)
-        self.session.frontier.schedule.pause(lease.site_id, wait=Wait.TRIAL)
-        self.trials.wait(lease.site_id)
-
     def _put_off(self, lease: Lease, now: float, wait: Wait = Wait.ROBOTS) -> None:
-        """Let the site of *lease* wait for something that is needed before its pages."""
+        """Let the site of *lease* wait for what is needed before its pages, or for room among the sites on trial."""
         self.session.frontier.release(lease, now)
-        self.session.frontier.schedule.pause(lease.site_id, is_awaited=True, wait=wait)
+        self.session.frontier.schedule.pause(lease.site_id, is_awaited=wait is not Wait.TRIAL, wait=wait)
+        if wait is Wait.TRIAL:
+            self.trials.wait(lease.site_id)
 
     def _look_up(self, lease: Lease, query: Callable[[], Callable[[], None]]) -> None:
         """Keep *lease* until the result of *query* is taken up; no other URL is chosen in the meantime.

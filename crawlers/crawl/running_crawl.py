@@ -89,15 +89,16 @@ class HostAnswers:
         except StoreError as error:
             self.session.control.abort(error)
 
-    def certificate_received(self, address: str, problem_of_it: Callable[[], str | None]) -> None:
-        """Store what is wrong with the certificate of an *address* of a site, once in a run."""
+    def certificate_received(self, address: str, problem_of_it: Callable[[], str | None] | None) -> None:
+        """Store what is wrong with the certificate of an *address* of a site, once in a run; None: it was verified."""
         if address in self._certificates:  # as for all but one of the responses of a site
             return
         site_id = self.sites.open_site_id(address)
         if site_id is None or site_id in self._badly_certified:
             return
         self._certificates.add(address)
-        if (problem := problem_of_it()) is not None:
+        problem = None if problem_of_it is None else problem_of_it()
+        if problem is not None:
             self._badly_certified.add(site_id)
         self._store(SiteCertificate(site_id, problem))
 

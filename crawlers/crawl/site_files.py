@@ -356,18 +356,10 @@ class SiteSitemaps:
             if len(reading.known) >= MOST_FILES:
                 left_out.append(url)
                 continue
-            reading.add(
-                SitemapRow(
-                    row.id,
-                    key,
-                    url,
-                    reading.address,
-                    len(reading.known),
-                    None if index is None else index.key,
-                    SitemapState.WAITING if place is not None else SitemapState.UNREAD,
-                    reason=None if place is not None else Reason.SITEMAP_OF_OTHER_SITE,
-                )
-            )
+            reason = Reason.SITEMAP_OF_OTHER_SITE if place is None else None
+            state = SitemapState.WAITING if reason is None else SitemapState.UNREAD
+            found_in = (reading.address, len(reading.known), None if index is None else index.key)
+            reading.add(SitemapRow(row.id, key, url, *found_in, state, reason=reason))
         if left_out:
             logger.warning(
                 "%s names more than %d sitemaps: %s and others are not read", row.site, MOST_FILES, left_out[0]

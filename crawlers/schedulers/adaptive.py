@@ -8,6 +8,7 @@ The frontier decides which site, which page, and when. A `SiteSpider` names its 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -228,13 +229,9 @@ class RequestFlow:
         certificate = response.certificate
         if certificate is None:
             return
-        address = site_of(response.url)
-
-        def problem() -> str | None:
-            host = urlsplit(address).hostname or ""
-            return None if self._are_verified else certificate_problem(certificate.original, host, time.time())
-
-        self._crawl.answers.certificate_received(address, problem)
+        host = urlsplit(response.url).hostname or ""
+        problem = partial(certificate_problem, certificate.original, host, time.time())
+        self._crawl.answers.certificate_received(site_of(response.url), None if self._are_verified else problem)
 
     def add(self, request: Request) -> bool:
         """Queue a *request* that the spider or a middleware yielded; return whether it is new."""
