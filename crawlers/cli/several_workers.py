@@ -25,9 +25,10 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawlers.errors import ConfigError, CrawlersError
-from crawlers.extensions.progress import INTERVAL_S, is_wanted
+from crawlers.extensions.progress import INTERVAL_S
 from crawlers.extensions.summary import show_summary
 from crawlers.inputs.program import CRAWL, WorkerPlace, suggested
+from crawlers.inputs.setting_readers import shows_progress
 from crawlers.pages.pool import environment
 from crawlers.plurals import counted
 from crawlers.reports.live_display import LiveDisplay
@@ -197,7 +198,7 @@ class LocalWorkers:
 
     def show(self, crawl_id: int) -> None:
         """Show the progress of a crawl from now on, if that is wanted."""
-        if is_wanted(self._settings):
+        if shows_progress(self._settings):
             self._display = Thread(target=self._show, args=(crawl_id,), daemon=True)
             self._display.start()
 

@@ -42,13 +42,13 @@ class Command(StoreCommand):
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         # Scrapy may import all commands for another one: it must not wait for the panel.
         from crawlers.store.database import Database, is_missing
-        from crawlers.web.serving import access_on, bound, in_url, panel, serve
+        from crawlers.web.serving import access_on, bound, follow_file, in_url, panel, serve
 
         names = [name for name in settings.getlist("WEB_HOSTS") if name]
         access = access_on(opts.host, opts.port, str(settings.get("WEB_PASSWORD") or ""), names)
         url = settings.get("DATABASE_URL")
         with closing(Database(url, create=not is_missing(url))) as database:  # whoever looks leaves nothing behind
-            database.follow_file()
+            follow_file(database)
             address = f"http://{in_url(opts.host)}:{opts.port}/"
             with bound(opts.host, opts.port) as listener:
                 print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)

@@ -22,13 +22,13 @@ from prometheus_client.core import (
     SummaryMetricFamily,
 )
 from prometheus_client.registry import Collector
+from sqlalchemy import text
 
 from crawlers import __version__
 from crawlers.errors import StoreError
 from crawlers.items import State
 from crawlers.mission import missions
 from crawlers.reasons import ErrorClass
-from crawlers.store.reading.queries import oldest_waiting
 from crawlers.store.worker_rows import Wait
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from crawlers.crawl.running_crawl import Crawl
+    from crawlers.store.database import Database
 
 LABELS = ("crawl", "worker")  # of all metrics, before their own
 LATENESS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # limits of buckets
@@ -55,6 +56,28 @@ LOOK_S = 1.0  # between two readings of the numbers that are at hand
 SUM_S = 10.0  # between two counts of the pages of all sites
 QUERY_S = 30.0  # between two queries of the store
 PAUSE_FACTOR = 50  # the pause between two counts or queries, at least, as a multiple of the duration of the last one
+# Of each site and priority, the lowest page number in the index page_waiting is that of the URL that was
+# found first: there are few of these, however many URLs wait.
+_FIRST = f"""
+    SELECT q.id FROM page AS q WHERE q.state = {int(State.WAITING)} AND q.site_id = {{site}} {{after}}
+    ORDER BY q.priority, q.id LIMIT 1"""  # noqa: S608 - constants of ours
+_OLDEST = f"""
+    WITH RECURSIVE first (id) AS (
+        SELECT ({_FIRST.format(site="s.id", after="")}) FROM site AS s WHERE s.crawl_id = :crawl
+        UNION ALL
+        SELECT ({_FIRST.format(site="p.site_id", after="AND q.priority > p.priority")})
+        FROM first JOIN page AS p ON p.id = first.id
+    )
+    SELECT min(p.found_at) FROM first JOIN page AS p ON p.id = first.id"""  # noqa: S608
+
+
+def oldest_waiting(database: Database, crawl_id: int) -> float | None:
+    """Return the time, in seconds since 1970, at which the oldest waiting URL was found; None if none waits.
+
+    Takes some look-ups of an index for each site and level. Raises `StoreError`.
+    """
+    found: float | None = database.scalar(text(_OLDEST), crawl=crawl_id)
+    return found
 
 
 class CrawlMetrics(Collector):

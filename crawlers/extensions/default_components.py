@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers import settings as defaults
-from crawlers.inputs.setting_readers import are_any_rendered
+from crawlers.inputs.setting_readers import are_any_rendered, shows_progress
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _ONLY_WITH = {
     "scrapy.extensions.telnet.TelnetConsole": "TELNETCONSOLE_ENABLED",
     "scrapy.extensions.throttle.AutoThrottle": "AUTOTHROTTLE_ENABLED",
 }
+_PROGRESS = "crawlers.extensions.progress.Progress"
 _RENDERING = frozenset({"crawlers.downloader.browser.Browser", "crawlers.middlewares.rendering.RenderingMiddleware"})
 # Of plain Scrapy spiders. For missions, these are tasks of the frontier (retries, redirects, depth, limits to sites),
 # or for requests that a spider yields, which missions do not: each would cost some 10 µs per page.
@@ -93,6 +94,8 @@ class DefaultComponents:
         unused = {
             path for path, names in _ONLY_WITH.items() if not any(_is_on(settings.get(name)) for name in names.split())
         }
+        if not shows_progress(settings):
+            unused.add(_PROGRESS)
         if not isinstance(self._spider, SiteSpider):
             return _RENDERING.union(unused)
         rendering = () if are_any_rendered(settings, self._spider.spec.sites) else _RENDERING

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -10,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import repeat
-from crawlers.inputs.setting_readers import crawl_name
+from crawlers.inputs.setting_readers import crawl_name, shows_progress
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -18,17 +17,10 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
     from crawlers.reports.live_display import LiveDisplay
 
 INTERVAL_S = 0.5  # between two queries of the store: a reader follows no faster
-
-
-def is_wanted(settings: BaseSettings) -> bool:
-    """Return whether PROGRESS_ENABLED, or a terminal at standard error, asks for a display."""
-    wanted = settings.get("PROGRESS_ENABLED")
-    return sys.stderr.isatty() if wanted in (None, "") else settings.getbool("PROGRESS_ENABLED")
 
 
 class Progress:
@@ -40,7 +32,7 @@ class Progress:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not is_wanted(crawler.settings) or not isinstance(crawler.spider, SiteSpider):
+        if not shows_progress(crawler.settings) or not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured
         extension = cls(crawler)
         crawler.signals.connect(extension._opened, signals.spider_opened)

@@ -6,6 +6,7 @@ Code without Scrapy reads settings by the interface `SettingValues`, which Scrap
 from __future__ import annotations
 
 import shutil
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -269,6 +270,12 @@ def browser_path(settings: SettingValues) -> str:
             "RENDER=playwright needs Chromium, which is not on PATH; install it, or give its path with RENDER_BROWSER"
         )
     return str(Path(found).absolute())
+
+
+def shows_progress(settings: SettingValues) -> bool:
+    """Return whether PROGRESS_ENABLED, or a terminal at standard error, asks for a live display."""
+    wanted = settings.get("PROGRESS_ENABLED")
+    return sys.stderr.isatty() if wanted in (None, "") else settings.getbool("PROGRESS_ENABLED")
 
 
 def crawl_name(settings: SettingValues | Mapping[str, Any], spider: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Table, create_engine, event, inspect, make_url, select, text
-from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, DisconnectionError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.sql import visitors
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
 
     from sqlalchemy import URL, ClauseElement, Connection, Engine, Executable, Row
-    from sqlalchemy.pool import ConnectionPoolEntry
 
 CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
@@ -122,24 +121,6 @@ class Database:
     def path(self) -> Path | None:
         """The SQLite file; *None* for a server."""
         return Path(self.url.database) if self.is_sqlite and self.url.database else None
-
-    def follow_file(self) -> None:
-        """Read and write whatever file has the name of the store from now on, if that is a file.
-
-        This is for programs that outlive a store: their connections would keep a file that was removed or replaced.
-        """
-        path = self.path
-        if path is None:
-            return
-
-        @event.listens_for(self.engine, "connect")
-        def _remember(_connection: Any, record: ConnectionPoolEntry) -> None:
-            record.info["file"] = _identity(path)
-
-        @event.listens_for(self.engine, "checkout")
-        def _compare(_connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
-            if record.info.get("file") != _identity(path):
-                raise DisconnectionError  # the pool opens another one
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -257,14 +238,6 @@ def _check_file(url: URL, create: bool) -> None:
         )
     if not path.parent.is_dir():
         raise ConfigError(f"DATABASE_URL: the folder {path.parent} does not exist; create it first")
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _server_engine(url: URL, silence_s: float) -> Engine:

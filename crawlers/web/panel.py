@@ -23,6 +23,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import NullTranslations, Translations
 from markupsafe import Markup, escape
+from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -38,7 +39,8 @@ from crawlers.reports.catalogue.report import NUMERIC, Kind
 from crawlers.reports.crawl_manifest import crawl_rules
 from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, because
 from crawlers.store.reading.crawl_settings import settings_of
-from crawlers.store.reading.queries import MAX_DIGITS, crawl_numbered, is_small
+from crawlers.store.reading.queries import MAX_DIGITS, crawl_numbered
+from crawlers.store.schema.tables import link, page, site
 from crawlers.web.guard import Session, is_equal
 
 if TYPE_CHECKING:
@@ -152,6 +154,17 @@ def panel_of(request: Request) -> Panel:
 def crawl_of(request: Request) -> NamedCrawl:
     """Return the crawl whose number is in the path. Raises `HTTPException` if there is none."""
     return numbered_crawl(panel_of(request).database, request.path_params["crawl"])
+
+
+def is_small(database: Database, crawl_id: int, most: int) -> bool:
+    """Return whether a crawl has at most *most* pages and links, together; no more of them are counted."""
+    pages = select(page.c.id).join(site, site.c.id == page.c.site_id).where(site.c.crawl_id == crawl_id)
+    links = select(link.c.source_id).where(link.c.source_id.in_(pages))
+    for rows in (pages, links):
+        most -= len(database.rows(rows.limit(most + 1)))
+        if most < 0:
+            return False
+    return True
 
 
 def patience_for(request: Request, crawl: NamedCrawl) -> TimeLimit:

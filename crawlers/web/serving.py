@@ -9,9 +9,11 @@ from importlib import import_module
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from sqlalchemy import event
+from sqlalchemy.exc import DisconnectionError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -29,6 +31,8 @@ from crawlers.web.panel import Panel, compile_templates, error_page
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy.pool import ConnectionPoolEntry
+
     from crawlers.store.database import Database
     from crawlers.web.starting import Starter
 
@@ -37,6 +41,33 @@ SUBJECTS = [import_module(f"{pages.__name__}.{module.name}") for module in iter_
 SUBJECTS += parts_of_all("panel")
 ROUTES = [route for subject in SUBJECTS for route in subject.ROUTES]
 SMALLEST_COMPRESSED = 1000  # bytes
+
+
+def follow_file(database: Database) -> None:
+    """Let *database* read and write whatever file has the name of the store from now on, if that is a file.
+
+    This is for programs that outlive a store: their connections would keep a file that was removed or replaced.
+    """
+    path = database.path
+    if path is None:
+        return
+
+    @event.listens_for(database.engine, "connect")
+    def _remember(_connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info["file"] = _identity(path)
+
+    @event.listens_for(database.engine, "checkout")
+    def _compare(_connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+        if record.info.get("file") != _identity(path):
+            raise DisconnectionError  # the pool opens another one
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def panel(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, exists, func, select, text
 
 from crawlers.errors import ConfigError
-from crawlers.items import SiteLimits, State
+from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.store.schema.tables import SitemapRow, crawl, link, page, site, sitemap, sitemap_url
 from crawlers.store.streaming import ROWS_AT_ONCE, among
 from crawlers.urls.addresses import SiteAddresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
@@ -157,17 +157,6 @@ def addresses_of(database: Database, crawl_id: int) -> SiteAddresses:
     return addresses
 
 
-def is_small(database: Database, crawl_id: int, most: int) -> bool:
-    """Return whether a crawl has at most *most* pages and links, together; no more of them are counted."""
-    pages = select(page.c.id).join(site, site.c.id == page.c.site_id).where(site.c.crawl_id == crawl_id)
-    links = select(link.c.source_id).where(link.c.source_id.in_(pages))
-    for rows in (pages, links):
-        most -= len(database.rows(rows.limit(most + 1)))
-        if most < 0:
-            return False
-    return True
-
-
 def robots_of(database: Database, site_id: int) -> tuple[int, str | None] | None:
     """Return status and text of a site's robots.txt; None if it was not read."""
     ((status, found),) = database.rows(select(site.c.robots_status, site.c.robots_text).where(site.c.id == site_id))
@@ -189,72 +178,6 @@ def site_has_crossings(connection: Connection, site_id: int) -> bool:
     """Return whether `link` may contain links from this site to others of its crawl."""
     crawl_id = connection.execute(text(_CRAWL), {"site": site_id}).scalar()
     return crawl_id is not None and has_crossings(connection, crawl_id)
-
-
-# Of each site and priority, the lowest page number in the index page_waiting is that of the URL that was
-# found first: there are few of these, however many URLs wait.
-_FIRST = f"""
-    SELECT q.id FROM page AS q WHERE q.state = {int(State.WAITING)} AND q.site_id = {{site}} {{after}}
-    ORDER BY q.priority, q.id LIMIT 1"""  # noqa: S608 - constants of ours
-_OLDEST = f"""
-    WITH RECURSIVE first (id) AS (
-        SELECT ({_FIRST.format(site="s.id", after="")}) FROM site AS s WHERE s.crawl_id = :crawl
-        UNION ALL
-        SELECT ({_FIRST.format(site="p.site_id", after="AND q.priority > p.priority")})
-        FROM first JOIN page AS p ON p.id = first.id
-    )
-    SELECT min(p.found_at) FROM first JOIN page AS p ON p.id = first.id"""  # noqa: S608
-
-
-def oldest_waiting(database: Database, crawl_id: int) -> float | None:
-    """Return the time, in seconds since 1970, at which the oldest waiting URL was found; None if none waits.
-
-    Takes some look-ups of an index for each site and level. Raises `StoreError`.
-    """
-    found: float | None = database.scalar(text(_OLDEST), crawl=crawl_id)
-    return found
-
-
-MOST_CRAWLS = 50  # the latest ones
-SAMPLED_SITES = 1_000  # of a crawl of more sites, to see whether another one has them too
-
-
-def related_crawls(database: Database, crawl_id: int) -> Sequence[Any]:
-    """Return the latest other crawls: those with most sites in common first, then the latest. Raises `StoreError`.
-
-    Each row has `id`, `name`, `started_at`, and `shared_sites`: how many of the first `SAMPLED_SITES` it has, too.
-    """
-    sample = (
-        select(site.c.site).where(site.c.crawl_id == crawl_id).order_by(site.c.site).limit(SAMPLED_SITES).subquery()
-    )
-    latest = select(crawl).where(crawl.c.id != crawl_id).order_by(crawl.c.id.desc()).limit(MOST_CRAWLS).subquery()
-    shared = (
-        select(site.c.crawl_id, func.count().label("sites"))
-        .join(sample, sample.c.site == site.c.site)
-        .where(site.c.crawl_id.in_(select(latest.c.id)))
-        .group_by(site.c.crawl_id)
-        .subquery()
-    )
-    number = func.coalesce(shared.c.sites, 0).label("shared_sites")
-    related = select(latest.c.id, latest.c.name, latest.c.started_at, number)
-    related = related.outerjoin(shared, shared.c.crawl_id == latest.c.id)
-    return database.rows(related.order_by(number.desc(), latest.c.id.desc()))
-
-
-def limits_of(
-    connection: Connection, crawl_id: int, names: Sequence[str], options: Mapping[str, Mapping[str, str]]
-) -> list[SiteLimits]:
-    """Return the limits of the sites called *names*, in this order, without those that the store has no more.
-
-    *options* are the further fields of their lines in the list of sites, by site.
-    """
-    limits = (site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s, site.c.start_url)
-    named = select(*limits, site.c.folder, site.c.aliases).where(site.c.crawl_id == crawl_id, among(site.c.site, names))
-    found = {}
-    for one in connection.execute(named):
-        aliases = tuple((one.aliases or "").split())
-        found[one.site] = SiteLimits(*one[:5], one.folder or "", aliases, options.get(one.site, {}))
-    return [found[name] for name in names if name in found]
 
 
 def sitemaps_of(database: Database, site_ids: Sequence[int]) -> dict[int, list[SitemapRow]]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
+from sqlalchemy import func, select
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
@@ -30,7 +31,9 @@ from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import Column, Kind, cursor_text, sorted_by
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.live_display import crawl_overview
-from crawlers.store.reading.queries import related_crawls, sites_of
+from crawlers.store.reading.queries import sites_of
+from crawlers.store.schema.tables import crawl as crawl_table
+from crawlers.store.schema.tables import site
 from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, table_parts, written_file
 from crawlers.web.pages.crawl_pages import with_counts
 from crawlers.web.pages.report_pages import cursor_in, order_of, part_of
@@ -73,6 +76,37 @@ COLUMNS = {
         *_SEEN,
     ),
 }
+
+MOST_CRAWLS = 50  # the latest ones
+SAMPLED_SITES = 1_000  # of a crawl of more sites, to see whether another one has them too
+
+
+def related_crawls(database: Database, crawl_id: int) -> Sequence[Any]:
+    """Return the latest other crawls: those with most sites in common first, then the latest. Raises `StoreError`.
+
+    Each row has `id`, `name`, `started_at`, and `shared_sites`: how many of the first `SAMPLED_SITES` it has, too.
+    """
+    sample = (
+        select(site.c.site).where(site.c.crawl_id == crawl_id).order_by(site.c.site).limit(SAMPLED_SITES).subquery()
+    )
+    latest = (
+        select(crawl_table)
+        .where(crawl_table.c.id != crawl_id)
+        .order_by(crawl_table.c.id.desc())
+        .limit(MOST_CRAWLS)
+        .subquery()
+    )
+    shared = (
+        select(site.c.crawl_id, func.count().label("sites"))
+        .join(sample, sample.c.site == site.c.site)
+        .where(site.c.crawl_id.in_(select(latest.c.id)))
+        .group_by(site.c.crawl_id)
+        .subquery()
+    )
+    number = func.coalesce(shared.c.sites, 0).label("shared_sites")
+    related = select(latest.c.id, latest.c.name, latest.c.started_at, number)
+    related = related.outerjoin(shared, shared.c.crawl_id == latest.c.id)
+    return database.rows(related.order_by(number.desc(), latest.c.id.desc()))
 
 
 class CrawlPair(NamedTuple):

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import command_of
+from crawlers.items import SiteLimits
 from crawlers.options.kinds import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.live_display import counts_of_crawl, crawl_overview, crawls_overview
@@ -25,8 +26,9 @@ from crawlers.sites.hosts_file import hosts_line
 from crawlers.store.reading.crawl_results import unavailable_sites
 from crawlers.store.reading.crawl_settings import recorded_folder, successor
 from crawlers.store.reading.crawls import FINISHED
-from crawlers.store.reading.queries import limits_of
 from crawlers.store.schema.tables import crawl as crawl_table
+from crawlers.store.schema.tables import site
+from crawlers.store.streaming import among
 from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.pages.picture_pages import stored_pictures
@@ -47,9 +49,10 @@ from crawlers.workers.worker_table import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from sqlalchemy import Connection
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
@@ -66,6 +69,22 @@ MAX_FILES = 2000
 # No other files are sent: the folder may be that of the project, which has settings with passwords.
 ENDINGS = (".gexf", ".graphml", ".csv", ".svg", ".parquet")
 DATASET_ENDING = ".parquet"  # of a folder with a graph of all sites
+
+
+def limits_of(
+    connection: Connection, crawl_id: int, names: Sequence[str], options: Mapping[str, Mapping[str, str]]
+) -> list[SiteLimits]:
+    """Return the limits of the sites called *names*, in this order, without those that the store has no more.
+
+    *options* are the further fields of their lines in the list of sites, by site.
+    """
+    limits = (site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s, site.c.start_url)
+    named = select(*limits, site.c.folder, site.c.aliases).where(site.c.crawl_id == crawl_id, among(site.c.site, names))
+    found = {}
+    for one in connection.execute(named):
+        aliases = tuple((one.aliases or "").split())
+        found[one.site] = SiteLimits(*one[:5], one.folder or "", aliases, options.get(one.site, {}))
+    return [found[name] for name in names if name in found]
 
 
 def files(request: Request) -> Response:

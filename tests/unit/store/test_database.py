@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVersionError
 from crawlers.store.database import Database, StoreCheck
 from crawlers.store.schema.tables import SCHEMA_VERSION, metadata
+from crawlers.web.serving import follow_file
 from tests.support.services import fresh_database
 from tests.support.stored_rows import execute
 
@@ -79,7 +80,7 @@ def test_file_that_is_replaced_is_followed(tmp_path):
     path, other = tmp_path / "crawl.sqlite", tmp_path / "other.sqlite"
     insert = text("INSERT INTO seed (site, start_url, enabled) VALUES (:name, '', true)")
     with closing(Database(f"sqlite:///{path}")) as database, closing(Database(f"sqlite:///{other}")) as later:
-        database.follow_file()
+        follow_file(database)
         for store, name in ((database, "before"), (later, "after")):
             execute(store, insert, {"name": name})
         later.close()

@@ -3,6 +3,7 @@
 import pytest
 
 from crawlers.errors import ConfigError
+from crawlers.extensions.crawl_metrics import oldest_waiting
 from crawlers.items import SiteLimits, State
 from crawlers.store.reading import crawls, queries
 from crawlers.store.reading.queries import (
@@ -10,15 +11,14 @@ from crawlers.store.reading.queries import (
     crawl_numbered,
     fetched_pages,
     has_crossings,
-    is_small,
     latest_pages,
-    limits_of,
-    oldest_waiting,
-    related_crawls,
     site_has_crossings,
 )
 from crawlers.store.schema.tables import LinkRow
 from crawlers.store.sites.site_opening import SiteRow
+from crawlers.web.pages.compare_pages import related_crawls
+from crawlers.web.pages.crawl_pages import limits_of
+from crawlers.web.panel import is_small
 from tests.support.stored_rows import begin, ended_page, new_page, page_ids, read, write_rows
 
 A, B, C = (f"http://{name}.test" for name in "abc")
