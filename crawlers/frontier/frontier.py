@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from crawlers.errors import FrontierError
 from crawlers.frontier.acknowledgement import Acknowledgements
@@ -28,10 +29,10 @@ from crawlers.store.schema.tables import SiteAvailability, SiteRelease, SiteRest
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from crawlers.frontier.budget import PullBudget
-    from crawlers.frontier.scoring import Scoring
+    from crawlers.frontier.scoring import ScoredSite, Scoring
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.value_queue import LinkLearning
     from crawlers.frontier.values import (
@@ -81,10 +82,13 @@ class Frontier:
         self._held: set[int] = set()  # pages that are leased, or rest
         self.schedule = SiteSchedule(budget, self._refill, self._wait, in_order=order.finishes_each_priority)
         self.scoring: Scoring | None = None
+        self._make_site: Callable[..., SiteQueue] = SiteQueue
         if order.scores is not None:
-            from crawlers.frontier.scoring import Scoring  # with numpy, as learning below
+            from crawlers.frontier.scoring import ScoredSite, Scoring  # with numpy, as learning below
 
-            of_crawl = (store, self.schedule.sites, self._held, budget.worker_id or 0)
+            self._make_site = partial(ScoredSite, order.scores)
+            sites = cast("Mapping[int, ScoredSite]", self.schedule.sites)
+            of_crawl = (store, sites, self._held, budget.worker_id or 0)
             self.scoring = Scoring(order.scores, *of_crawl, is_divided=is_divided)
         self._learning: LinkLearning | None = None
         if order.link_values is not None:
@@ -169,8 +173,7 @@ class Frontier:
                 self.scoring.open_site(row.id, start.scored, start.unscored, start.base)
             waiting, revisiting = self.scoring.recalled(row.id)
         shares = self._order.shares() if start.shares is None else start.shares
-        scores = self._order.scores
-        site = SiteQueue(row, dict(start.counts), self._make_queue, shares, waiting, revisiting, scores)
+        site = self._make_site(row, dict(start.counts), self._make_queue, shares, waiting, revisiting)
         self.schedule.open(site)
         self._share_head_urls()
         self.discovery.open_site(site, start.known)
@@ -229,9 +232,7 @@ class Frontier:
 
             return ValueQueue(site_id, number, self._learning, *stored)
         if self.scoring is not None:
-            from crawlers.frontier.scoring import ScoredQueue
-
-            return ScoredQueue(site_id, number, self.scoring, spill_limit)
+            return self.scoring.queue(site_id, number, spill_limit)
         return PageQueue(site_id, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:

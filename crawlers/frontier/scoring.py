@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from crawlers.frontier.site_queue import PageQueue
+from crawlers.frontier.site_queue import PageQueue, SiteQueue
 from crawlers.frontier.sql_store import ENTRY, MAX_SCORE, by_site
 from crawlers.frontier.values import ALL, NONE, Mismatch, QueueEntry, ScoredPage
 from crawlers.items import GONE, REVISIT, State
@@ -28,7 +28,6 @@ from crawlers.store.writing.change_set import ChangeSet
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Retry
     from crawlers.items import Hint
@@ -205,6 +204,71 @@ class ScoredQueue(PageQueue):
         return self._entries.pop(page)
 
 
+NOTHING_READY = (float("inf"), 0)
+
+
+class ScoredSite(SiteQueue):
+    """A site whose next page is the one with the greatest of the *scores*, unless shares divide its downloads.
+
+    Further arguments are those of any `SiteQueue`.
+    """
+
+    def __init__(self, scores: PageScores, *of_site: Any) -> None:
+        super().__init__(*of_site)
+        self._scores = scores
+        # Minus the best page's score, and its queue, as of when it was asked for; None: not since the last `refresh`.
+        self._best: tuple[float, int] | None = None
+
+    def _number_of(self, page_id: int) -> int:
+        return self._scores.queue(page_id)
+
+    def raise_page(self, number: int, page_id: int, head_urls: int) -> bool:
+        """Queue the number of a page whose score grew; return whether it is now the best of the site."""
+        if not self._grown(number).raise_page(page_id, self.queue_limit(head_urls)):
+            return False
+        if self._best is None:  # whoever asks for it will see this page
+            return True
+        found = (self._offset(number) - self._scores.score(page_id), number)
+        if found >= self._best:
+            return False
+        self._best = found
+        return True
+
+    def refresh(self) -> None:
+        """Look for the best page again: scores may have fallen in the meantime, and values changed."""
+        self._best = None
+
+    def _best_page(self) -> tuple[float, int]:
+        """Return minus the score of the best page, and its queue."""
+        if self._best is None:
+            firsts = [(queue.first, number) for number, queue in self.queues.items()]
+            found = [(first[0] + self._offset(number), number) for first, number in firsts if first is not None]
+            self._best = min(found, default=NOTHING_READY)
+        return self._best
+
+    def _offset(self, number: int) -> float:
+        """Return the offset that makes scores of a queue comparable with queue 0; it only grows, see `PageScores`."""
+        return self._scores.offset(0) - self._scores.offset(number) if number else 0.0
+
+    def pop(self) -> QueueEntry:
+        """Remove and return the next URL; the site must be ready."""
+        if self.shares is None:
+            number = self._best_page()[1]
+        else:
+            number = self.shares.choose(number for number, queue in self.queues.items() if queue.first is not None)
+        return self.queues[number].pop()._replace(queue=number)
+
+    @property
+    def value(self) -> float:
+        """The score of the best page, comparable between sites; the site must be ready."""
+        return -self._best_page()[0]
+
+    @property
+    def base(self) -> float:
+        """The offset of queue 0, which `value` leaves out."""
+        return self._scores.offset(0)
+
+
 class Scoring:
     """The scores of all pages of *sites*. *held* contains the pages that are leased or rest.
 
@@ -216,7 +280,7 @@ class Scoring:
         self,
         scores: PageScores,
         store: SqlFrontierStore,
-        sites: Mapping[int, SiteQueue],
+        sites: Mapping[int, ScoredSite],
         held: Collection[int],
         worker_id: int = 0,
         *,
@@ -374,6 +438,10 @@ class Scoring:
         scores = self.scores
         totals, base = json.dumps(scores.totals()), json.dumps(scores.base())
         return OrderTotalsRow(self.store.crawl_id, self._worker_id, totals, base)
+
+    def queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> ScoredQueue:
+        """Return the queue with a *number* of a site."""
+        return ScoredQueue(site_id, number, self, spill_limit)
 
     def write(self, changes: ChangeSet, head_urls: int) -> list[SiteQueue]:
         """Add changed rows to *changes*, and requeue pages whose score rose; return the sites with a better page."""

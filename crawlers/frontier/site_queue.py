@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import QueueEntry
     from crawlers.ranking.page_orders import Shares
-    from crawlers.ranking.page_scores import PageScores
     from crawlers.store.sites.site_opening import SiteRow
 
     MakeQueue = Callable[[int, int, tuple[float, int]], "PageQueue"]
@@ -136,15 +135,12 @@ class PageQueue:
         return self._entries.pop(heapq.heappop(self._heap)[1])
 
 
-NOTHING_READY = (float("inf"), 0)
-
-
 class SiteQueue:
     """A site's queues, gate and cache of known URLs.
 
-    *make_queue* creates the queue with a number. *shares* divide the downloads among the queues, if the order has any;
-    *waiting* are the numbers of those in which a URL waits, *revisiting* is that of pages that wait for a revisit, and
-    *scores* are those of the order, if it has any.
+    *make_queue* creates the queue with a number; *waiting* are the numbers of those in which a URL waits. *shares*
+    divide the downloads among the queues, if the order has any; *revisiting* is the number of pages that wait for a
+    revisit. Orders with scores have a `ScoredSite`.
     """
 
     def __init__(
@@ -155,7 +151,6 @@ class SiteQueue:
         shares: Shares | None = None,
         waiting: Iterable[int] = (),
         revisiting: int = 0,
-        scores: PageScores | None = None,
     ) -> None:
         self.id = row.id
         self.name = row.site
@@ -165,9 +160,6 @@ class SiteQueue:
         self.counts = counts  # leased ones count as waiting
         self.revisiting = revisiting  # pages that will be revisited, including leased ones
         self.make_queue = make_queue
-        self._scores = scores
-        # Minus the best page's score, and its queue, as of when it was asked for; None: not since the last `refresh`.
-        self._best: tuple[float, int] | None = None
         self.shares = shares
         self.queues = {number: make_queue(self.id, number, NONE) for number in waiting}
         self.is_unwritten = True  # the next refill has to wait for what was submitted until then
@@ -232,56 +224,25 @@ class SiteQueue:
             queue.discard(page_id)
 
     def _number_of(self, page_id: int) -> int:
-        return 0 if self._scores is None else self._scores.queue(page_id)
-
-    def raise_page(self, number: int, page_id: int, head_urls: int) -> bool:
-        """Queue the number of a page whose score grew; return whether it is now the best of the site."""
-        assert self._scores is not None
-        if not self._grown(number).raise_page(page_id, self.queue_limit(head_urls)):
-            return False
-        if self._best is None:  # whoever asks for it will see this page
-            return True
-        found = (self._offset(number) - self._scores.score(page_id), number)
-        if found >= self._best:
-            return False
-        self._best = found
-        return True
+        return 0
 
     def refresh(self) -> None:
-        """Look for the best page again: scores may have fallen in the meantime, and values changed."""
-        self._best = None
-
-    def _best_page(self) -> tuple[float, int]:
-        """Return minus the score of the best page, and its queue."""
-        if self._best is None:
-            firsts = [(queue.first, number) for number, queue in self.queues.items()]
-            found = [(first[0] + self._offset(number), number) for first, number in firsts if first is not None]
-            self._best = min(found, default=NOTHING_READY)
-        return self._best
-
-    def _offset(self, number: int) -> float:
-        """Return the offset that makes scores of a queue comparable with queue 0; it only grows, see `PageScores`."""
-        assert self._scores is not None
-        return self._scores.offset(0) - self._scores.offset(number) if number else 0.0
+        """Look for the best page again; without scores, `value` always does."""
 
     def pop(self) -> QueueEntry:
         """Remove and return the next URL; the site must be ready."""
-        number = 0 if self._scores is None else self._chosen()
-        entry = self.queues[number].pop()
-        return entry if entry.queue == number else entry._replace(queue=number)
+        return self.queues[0].pop()
 
     @property
     def value(self) -> float:
         """The score of the best page, comparable between sites; the site must be ready."""
-        if self._scores is not None:
-            return -self._best_page()[0]
         assert self.nearest is not None
         return -self.nearest
 
     @property
     def base(self) -> float:
-        """The offset of queue 0, which `value` leaves out, as all pages share it."""
-        return self._scores.offset(0) if self._scores is not None else 0.0
+        """What `value` leaves out, as all pages share it."""
+        return 0.0
 
     @property
     def nearest(self) -> float | None:
@@ -289,11 +250,6 @@ class SiteQueue:
         queue = self.queues.get(0)
         first = None if queue is None else queue.first
         return None if first is None else first[0]
-
-    def _chosen(self) -> int:
-        if self.shares is None:
-            return self._best_page()[1]
-        return self.shares.choose(number for number, queue in self.queues.items() if queue.first is not None)
 
     def remove_outstanding(self, priority: float) -> None:
         self.outstanding[priority] -= 1
