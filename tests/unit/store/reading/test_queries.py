@@ -5,7 +5,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_metrics import oldest_waiting
 from crawlers.items import SiteLimits, State
-from crawlers.store.reading import crawls, queries
+from crawlers.store.reading import crawls
 from crawlers.store.reading.queries import (
     crawl_named,
     crawl_numbered,
@@ -103,7 +103,7 @@ def test_related_crawls_are_those_with_most_sites_in_common_then_the_latest(data
         crawls.end(database, begin(database, *sites).id, finished=True, reason="finished", now=1.0)
     found = [(one.id, one.shared_sites) for one in related_crawls(database, 1)]
     assert found == [(4, 2), (6, 1), (2, 1), (5, 0), (3, 0)]
-    monkeypatch.setattr(queries, "MOST_CRAWLS", 2)
+    monkeypatch.setattr("crawlers.web.pages.compare_pages.MOST_CRAWLS", 2)
     assert [one.id for one in related_crawls(database, 1)] == [6, 5], "only the latest ones"
 
 
