@@ -57,7 +57,7 @@ class NextVisits:
     def has_moved(self, lease: Lease, page: Page) -> bool:
         """Return whether *page* redirects, and not only temporarily (maintenance, a consent page)."""
         is_brief = bool(self._polls.kind(lease.id)) and page.status not in PERMANENT
-        return page.state is State.MOVED and not (is_brief or _is_loop(lease, page))
+        return page.state is State.MOVED and not is_brief
 
     def follow_redirect(
         self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float
@@ -105,7 +105,7 @@ class NextVisits:
         if page.state is not State.DONE:
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # which may appear later
             is_large = page.reason == Reason.TOO_LARGE and self._announcements.may_be_feed(lease)
-            if polls.kind(lease.id) or is_root or is_large or _is_loop(lease, page):
+            if polls.kind(lease.id) or is_root or is_large:
                 kind = self.kind(lease) or (HOME if is_home else FEED)
                 return True, polls.record_failure(lease, kind, now, changes, page.reason or _redirect_problem(page))
             if lease.is_revisit and may_pass(page) and self._repeats[lease.id] < MAX_REPEATS:
@@ -154,10 +154,6 @@ class NextVisits:
             shown=len(page.links),
             problem=_problem(news, bool(found.new)),
         )
-
-
-def _is_loop(lease: Lease, page: Page) -> bool:
-    return page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0
 
 
 def _problem(news: News, has_new: bool) -> str:

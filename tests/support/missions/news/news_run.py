@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import TypeVar
 
 from crawlers.bandits.turns import RoundRobin
+from crawlers.crawl.leasing import fail_loop
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
@@ -144,6 +145,7 @@ class Crawl:
             links=[(target(link), 1) for link in links],
             **more,
         )
+        page = fail_loop(lease, page)
         asyncio.run(self.mission.prepare(lease, page, now))
         self.decision = self.mission.decide(lease, page, now)
         return self.frontier.acknowledge(lease, self.decision, now)[1]
