@@ -81,11 +81,18 @@ class AlarmChecks:
 
     def _check(self, session: CrawlSession) -> int:
         """Check once; return the number of open alarms."""
-        seen = alarms.check(session.database, session.row.id, self._limits, time.time(), self._pause)
+        now = time.time()
+        seen = alarms.check(session.database, session.row.id, self._limits, now, self._pause)
+        store = partial(alarms.store_changes, crawl_id=session.row.id, seen=seen, now=now)
+        if not session.writer.is_closed:
+            session.writer.call(store)
+        else:  # the crawl has ended
+            with session.database.write() as connection:
+                store(connection)
         for alarm in seen.raised:
             self._stats.inc_value("news/alarms")
             logger.warning("Alarm, %s: %s: %s", alarm.kind, alarm.subject, suggested(alarm.message))
-        for alarm in seen.ended:
+        for alarm in seen.ended.values():
             logger.info("Alarm cleared, %s: %s", alarm.kind, alarm.subject)
         return len(seen.open)
 

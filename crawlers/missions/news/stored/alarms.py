@@ -48,27 +48,28 @@ _FAILED = text(
 
 
 class Check(NamedTuple):
-    """The result of a check."""
+    """The result of a check: alarms that began, those that are over, by number, and all that are open."""
 
     raised: list[Alarm]
-    ended: list[Alarm]
+    ended: dict[int, Alarm]
     open: list[Alarm]
 
 
 def check(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Check:
-    """Check a crawl at *now*, and store the alarms that are raised and ended. Raises `StoreError`."""
+    """Check a crawl at *now*. The changes of the previous check must be committed. Raises `StoreError`."""
     with database.read() as connection:
         found = alarms_of(_failing(connection, crawl_id), _sites(connection, crawl_id, limits, now), limits, now, pause)
         known = open_alarms(connection, crawl_id)
     before, open_now = ({one.identity for one in some} for some in (known.values(), found))
-    raised = [one for one in found if one.identity not in before]
-    over = {number: one for number, one in known.items() if one.identity not in open_now}
-    if raised or over:
-        with database.write() as connection:
-            for one in raised:
-                connection.execute(insert(alarm).values(crawl_id=crawl_id, **one._asdict(), raised_at=now))
-            connection.execute(update(alarm).where(alarm.c.id.in_(over)).values(ended_at=now))
-    return Check(raised, list(over.values()), found)
+    ended = {number: one for number, one in known.items() if one.identity not in open_now}
+    return Check([one for one in found if one.identity not in before], ended, found)
+
+
+def store_changes(connection: Connection, crawl_id: int, seen: Check, now: float) -> None:
+    """Store the alarms that were raised and ended at *now*."""
+    for one in seen.raised:
+        connection.execute(insert(alarm).values(crawl_id=crawl_id, **one._asdict(), raised_at=now))
+    connection.execute(update(alarm).where(alarm.c.id.in_(seen.ended)).values(ended_at=now))
 
 
 def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from crawlers.items import State
 from crawlers.missions.news.plan.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
-from crawlers.missions.news.stored.alarms import check
+from crawlers.missions.news.stored.alarms import check, store_changes
 from crawlers.missions.news.stored.news_tables import DiscoveredFeed, NewsScoreRow, PollRow, alarm
 from tests.support.missions.news.news_store import DAY, OTHER, SITE
 from tests.support.stored_rows import begin
@@ -14,7 +14,10 @@ NOW = 1000 * DAY
 
 
 def seen(crawl, now=NOW):
-    return check(crawl.database, crawl.id, Limits(), now, Pause())
+    found = check(crawl.database, crawl.id, Limits(), now, Pause())
+    with crawl.database.write() as connection:
+        store_changes(connection, crawl.id, found, now)
+    return found
 
 
 def open_now(crawl, now=NOW):
@@ -34,10 +37,10 @@ def test_alarm_is_raised_once_and_ended_when_the_problem_is_over(crawl):
     assert [(one.kind, one.subject) for one in first.raised] == [(DEAD_FEED, f"{SITE}/rss")]
     assert first.raised[0].message.startswith("status 500")
     again = seen(crawl, NOW + 60)
-    assert (again.raised, again.ended, again.open) == ([], [], first.open)
+    assert (again.raised, again.ended, again.open) == ([], {}, first.open)
     crawl.write(PollRow(feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 0, 3, NOW, "[]", None))
     over = seen(crawl, NOW + 120)
-    assert (over.raised, over.ended, over.open) == ([], first.raised, [])
+    assert (over.raised, [*over.ended.values()], over.open) == ([], first.raised, [])
     crawl.write(PollRow(feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 1, 3, NOW, "[]", None))
     assert open_now(crawl, NOW + 5 * DAY) == [(DEAD_FEED, f"{SITE}/rss")]
     rows = crawl.database.rows(select(alarm.c.raised_at, alarm.c.ended_at).order_by(alarm.c.id))
