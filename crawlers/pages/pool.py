@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; starting a worker costs half a second
+TASKS_PER_WORKER = 1_000  # the caches of htmldate and lxml grow; starting a worker costs half a second
 MEMORY_BYTES = 2 * 1024**3  # of address space; a typical worker uses 0.4 GB
 MAX_STRIKES = 4  # reduces 30 s to 0.1 s, which suffices for nearly every page
 START_S = 60.0  # to start a worker, on a busy machine

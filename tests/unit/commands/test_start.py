@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-SLOW = ("htmldate", "jinja2", "matplotlib", "networkx", "pyarrow", "rich", "scipy", "starlette", "trafilatura")
+SLOW = ("htmldate", "jinja2", "matplotlib", "networkx", "pyarrow", "rich", "scipy", "starlette")
 OF_CRAWLS = ("can_ada", "feedparser", "numpy", "re2", "selectolax", "snowballstemmer", "sqlalchemy", "yaml")
 START = f"""
 import sys

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 import re
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from htmldate import find_date
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
-from trafilatura import bare_extraction, load_html
 
 from crawlers.errors import BadUrl
 from crawlers.missions.news.article.bylines import authors, page_lines, shown_authors
@@ -27,17 +26,16 @@ from crawlers.missions.news.article.page_metadata import (
     plain_text,
 )
 from crawlers.missions.news.article.publication import DAY_S, publication, shown_date
-from crawlers.missions.news.article.text_blocks import as_lines, hidden_text, letters_of, text_blocks
+from crawlers.missions.news.article.text_blocks import hidden_text, letters_of, page_tree, text_blocks
 from crawlers.missions.news.article.text_choice import article_blocks
 from crawlers.missions.news.news_items import Article
 from crawlers.pages.charset import decode
-from crawlers.pages.html import thin
 from crawlers.reasons import Reason
-from crawlers.sites.date_notations import languages_of, read_date
+from crawlers.sites.date_notations import languages_of
 from crawlers.urls.resolution import join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lxml.html import HtmlElement
 
@@ -145,8 +143,7 @@ MAX_DESCRIPTION = 1_000
 _MAX_TIMES = 5  # <time> elements; later ones belong to other articles
 _LANGUAGE = re.compile(r"([a-z]{2})(?:[-_]|\Z)", re.I)
 
-# They log a warning for every page without text, which is a normal result here.
-logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+# It logs a warning for every page without text, which is a normal result here.
 logging.getLogger("htmldate").setLevel(logging.CRITICAL)
 
 
@@ -165,19 +162,12 @@ def extract_article(
     """
     utf8, _ = decode(body[:MAX_BYTES], content_type)
     try:
-        # libxml2 limits the depth to 256, so the page need not be flattened as for Lexbor.
-        tree = load_html(thin(utf8).decode("utf-8", "replace"))
+        tree = page_tree(utf8)
         return Reason.NO_TEXT if tree is None else _Page(tree, url, rules, now).article(least_chars)
     except RecursionError:
         return Reason.NESTED_TOO_DEEP
     except Exception as error:  # heuristic libraries on hostile input
         return Reason.EXTRACTION_FAILED.of(type(error).__name__)
-
-
-def extracted_text(tree: HtmlElement, url: str) -> str:
-    """Return the text of the article on the page *tree* as trafilatura finds it, without its fallbacks."""
-    found = bare_extraction(tree, url=url, include_comments=False, fast=True)
-    return as_lines(found.text or "") if found is not None else ""  # type: ignore[union-attr]
 
 
 class _Page:
@@ -229,11 +219,9 @@ class _Page:
     def _text(self) -> tuple[str, str]:
         if self._rule.text:
             return self._rule.text, "rule"
-        extracted = extracted_text(self._tree, self._url)
-        description = self._first("description")
-        blocks = article_blocks(text_blocks(self._tree), extracted, description)
+        blocks = article_blocks(text_blocks(self._tree), self._first("description"))
         title = self._title.casefold()  # which is a part of its own
-        seen = "\n".join(block.text for block in blocks if block.text.casefold() != title) or extracted
+        seen = "\n".join(block.text for block in blocks if block.text.casefold() != title)
         hidden = hidden_text(self._json.text, seen)
         return (seen, "blocks") if hidden is None else (hidden, "json-ld")
 
@@ -247,16 +235,13 @@ class _Page:
 
     def _published(self) -> tuple[float, str] | None:
         languages = languages_of(self._language, self._url)
+        date_shown = partial(shown_date, self._lines, languages)
         times = [raw for node in self._tree.iter("time") if (raw := node.get("datetime"))][:_MAX_TIMES]
         for declared in (self._rule.published, self._meta.published, self._json.published):
             if publication([declared], self._now, languages) is not None:
-                return publication(
-                    (declared, self._meta.published, self._json.published, *times),
-                    self._now,
-                    languages,
-                    further=self._further_times(languages, times),
-                )
-        shown = publication([shown_date(self._lines, languages)], self._now, languages)
+                further = (self._meta.published, self._json.published, *times)
+                return publication((declared, *further), self._now, languages, date_shown)
+        shown = publication([date_shown()], self._now, languages)
         if shown is not None:
             return shown
         guessed = find_date(self._tree, original_date=True) or ""
@@ -268,19 +253,6 @@ class _Page:
         found = publication(declared, self._now, languages_of(self._language, self._url))
         is_early = found is not None and published_at is not None and found[0] < published_at - DAY_S
         return None if is_early else found
-
-    def _further_times(self, languages: Sequence[str], times: list[str]) -> Iterator[str]:
-        """Yield times that may show the zone or the day of the publisher.
-
-        Changes, and <time> elements, which may be those of other articles, only show the zone. The day that readers
-        see comes last, since it takes a search.
-        """
-        changes = [parts.modified for parts in self._sources if parts.modified]
-        for raw in (*changes, *times):
-            found = read_date(raw, languages)
-            if found is not None and found.when.utcoffset():
-                yield raw
-        yield shown_date(self._lines, languages, with_changes=False)
 
     def _authors(self) -> tuple[str, ...]:
         organisations = [*self._site_names, *self._json.organisations]

@@ -54,7 +54,7 @@ BEFORE = re.compile(
     rf"|(?-i:{_PREPOSITIONS})\s+(?=\S))",
     re.I,
 )
-ROLE = re.compile(r"\b(?:editor|correspondent|reporter|writer|staff|professor)s?\b|(?:報導|报道|報道|电|電)\Z", re.I)
+_ROLE = re.compile(r"\b(?:editor|correspondent|reporter|writer|staff|professor)s?\b", re.I)
 _NOBODY = re.compile(
     r"(?:staff(?: (?:writer|reporter)s?)?|(?:news ?)?(?:desk|room)|editors?|admin|redaktion|agencies|wires?)", re.I
 )
@@ -138,17 +138,12 @@ _PARTICLES = frozenset(
 )
 
 
-def shown_authors(page: PageLines) -> Iterator[list[str]]:
-    """Yield the bylines that the *page* shows, the nearest to a headline first; none on a page without headlines."""
+def shown_authors(page: PageLines) -> Iterator[str]:
+    """Return the bylines that the *page* shows, the nearest to a headline first; none on a page without headlines."""
     if not page.headings:
-        return
-    lines = [(page.distance(line), line) for line in page.lines]
-    near = sorted((one for one in lines if one[0] <= _NEAR), key=lambda one: one[0])
-    tried = 0
-    for _, line in near:
-        if tried < MAX_READ and (found := _byline(line)):
-            tried += 1
-            yield [found]
+        return iter(())
+    near = sorted(((page.distance(line), line) for line in page.lines), key=lambda one: one[0])
+    return islice(filter(None, (_byline(line) for distance, line in near if distance <= _NEAR)), MAX_READ)
 
 
 def _byline(line: PageLine) -> str:
@@ -185,26 +180,18 @@ def _begins_with_capital(word: str) -> bool:
 MAX_AUTHORS = 20
 _MAX_NAME = 80  # letters; longer ones are sentences
 _MAX_LINE = 2_000  # letters that are read: twenty names are shorter
-_MAX_SHOWN = 30  # bylines of a page that are read
-_LABEL = 5  # letters of a host's label that make a name with it that of the site
 
-_TAG = re.compile(r"<[^>]*>")
 _NO_NAME = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S*|@\w*|\b[\w.-]+\[at\]\S+", re.I)
 _AND = r"(?:and|und|et|og|och|en|&|и|та|і|ja|ve|dan|και|és|și|và|และ|y|و)\s+"
-_BETWEEN = re.compile(rf"\s*[;|/／,、，،•·\n]\s*(?:{_AND})?|\s+[–—-]\s+|\s+{_AND}", re.I)
-_TAIL = re.compile(
-    r"\s+(?:for|of|from|at|in|is|reports?|special to|para|pour|für|per|dla)\s+(?:the\s+)?\S.*\Z"
-    r"|(?<=\S) +(?:staff (?:writer|reporter)|correspondent|reporter|contributor)\Z|\s*[(\[（【].*\Z",
-    re.I,
-)
-_EDGES = " \t,:;-–—|•·*\"'()[]\u00a0"
+_BETWEEN = re.compile(rf"\s*[;|/／,、，،•·\n(（\[【]\s*(?:{_AND})?|\s+[–—-]\s+|\s+{_AND}", re.I)
+_EDGES = " \t,:;-–—|/•·*\"'()[]（）【】\u00a0"
 
 
 def authors(
     sources: Iterable[Iterable[str]],
     site_names: Iterable[str],
     url: str = "",
-    shown: Iterable[Iterable[str]] = (),
+    shown: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """Return the persons in the first of *sources* that names any, without duplicates, at most `MAX_AUTHORS`.
 
@@ -213,56 +200,44 @@ def authors(
 
     >>> authors([["The Example"], ["By Ann Lee and Bo Ek, PhD", "https://example.org/ann", "Ann Lee"]], ["The Example"])
     ('Ann Lee', 'Bo Ek')
-    >>> authors([["Staff Writer"]], [], shown=[["Analysis by Jane Doe, Political Editor"]])
+    >>> authors([["Staff Writer"]], [], shown=["Analysis by Jane Doe, Political Editor"])
     ('Jane Doe',)
     """
     sites = {letters_of(name) for name in site_names}
-    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    host = letters_of((urlsplit(url).hostname or "").removeprefix("www."))
     anybody: tuple[str, ...] = ()
     for declared in sources:
-        names = list(_names(declared).values())
+        names = _names(declared)
         persons = [name for name in names if not _is_nobody(name, sites, host)]
-        if len(persons) < len(names):  # the others may say where it is: "The Post, London"
-            persons = list(filter(looks_like_name, persons))
         if persons:
             return tuple(persons[:MAX_AUTHORS])
         anybody = anybody or tuple(names[:1])
     guessed: tuple[str, ...] = ()
-    for lines in islice(shown, _MAX_SHOWN):
-        names = list(_names(lines).values())
+    for line in shown:
+        names = _names([line])
         if names and all(looks_like_name(name) and not _is_nobody(name, sites, host) for name in names):
             return tuple(names[:MAX_AUTHORS])
         guessed = tuple(name for name in names[:MAX_AUTHORS] if len(name.split()) <= MAX_WORDS)
     return anybody or guessed
 
 
-def _names(declared: Iterable[str]) -> dict[str, str]:
-    """Return the names in *declared*, keyed by their letters."""
+def _names(declared: Iterable[str]) -> list[str]:
+    """Return the distinct names in *declared*."""
     found: dict[str, str] = {}
     for line in declared:
-        text = _NO_NAME.sub(" ", _TAG.sub(" ", unescape(line[:_MAX_LINE])))
-        names: list[str] = []
-        for part in _BETWEEN.split(BEFORE.sub("", " ".join(text.split()).strip(_EDGES))):
-            name = _TAIL.sub("", _without_words(part)).strip(_EDGES)
+        first = True
+        for part in _BETWEEN.split(" ".join(_NO_NAME.sub(" ", unescape(line[:_MAX_LINE])).split())):
+            name = BEFORE.sub("", part.strip(_EDGES)).strip(_EDGES)
+            letters = letters_of(name)
             # What stands behind a name is often what the person does, and where.
-            is_role = names and (ROLE.search(part) or not looks_like_name(name))
-            if letters_of(name) and len(name) <= _MAX_NAME and not is_role:
-                names.append(name)
-        for name in names:
-            found.setdefault(letters_of(name), name)
-    return found
-
-
-def _without_words(text: str) -> str:
-    """Return *text* without the words of bylines at its beginning."""
-    return BEFORE.sub("", text.strip(_EDGES + "/")).strip(_EDGES + "/")
+            is_role = not first and (_ROLE.search(name) or not looks_like_name(name))
+            if letters and len(name) <= _MAX_NAME and not is_role:
+                found.setdefault(letters, name)
+                first = False
+    return list(found.values())
 
 
 def _is_nobody(name: str, sites: Collection[str], host: str) -> bool:
-    """Return whether *name* is that of an office, or of the site at *host* with the names *sites*."""
+    """Return whether *name* is that of an office, or of the site with the names *sites* at *host*, in letters."""
     letters = letters_of(name)
-    if letters in sites or _NOBODY.fullmatch(name):
-        return True
-    if letters_of(host).startswith(letters) or (len(letters) >= _LABEL and letters in letters_of(host)):
-        return bool(host)
-    return any(len(label) >= _LABEL and label in letters for label in map(letters_of, host.split(".")))
+    return letters in sites or host.startswith(letters) or _NOBODY.fullmatch(name) is not None

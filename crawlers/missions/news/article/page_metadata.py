@@ -252,33 +252,24 @@ def _listed(value: Any) -> list[Any]:
 
 
 # For each part the names of its tags, the most reliable first; lower case, from property, name or itemprop.
-_TITLES = ("og:title", "twitter:title", "dc.title", "dcterms.title", "citation_title", "parsely-title", "headline")
+_TITLES = ("og:title", "twitter:title")
 _DATES = (
-    "article:published_time", "og:article:published_time", "article:published", "datepublished", "date_published",
-    "dc.date.issued", "dcterms.issued", "dc.date.created", "dcterms.created", "parsely-pub-date", "sailthru.date",
-    "publishdate", "publish_date", "publish-date", "publication_date", "pubdate", "article.published",
+    "article:published_time", "og:article:published_time", "article:published", "datepublished", "dc.date.issued",
+    "dcterms.created", "parsely-pub-date", "sailthru.date", "publishdate", "publish_date",
     "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "citation_publication_date", "date", "dc.date",
 )  # fmt: skip
 _AUTHORS = (
     "author", "article:author", "parsely-author", "dc.creator", "dcterms.creator", "byl", "sailthru.author",
-    "cxenseparse:author", "authors", "citation_author", "og:article:author",
+    "cxenseparse:author", "citation_author", "og:article:author",
 )  # fmt: skip
 _SECTIONS = ("article:section", "og:article:section", "articlesection", "parsely-section", "section")
-_IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "image")
+_IMAGES = ("og:image", "og:image:url", "twitter:image", "image")
 _SITES = ("og:site_name", "application-name", "dc.publisher", "publisher", "twitter:site")
-_DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
-_KEYWORDS = (
-    "news_keywords",
-    "article:tag",
-    "keywords",
-    "parsely-tags",
-    "sailthru.tags",
-    "dc.subject",
-    "dcterms.subject",
-)
+_DESCRIPTIONS = ("og:description", "description", "twitter:description")
+_KEYWORDS = ("news_keywords", "article:tag", "keywords", "parsely-tags", "sailthru.tags", "dc.subject")
 _CHANGES = (
-    "article:modified_time", "og:article:modified_time", "og:updated_time", "datemodified", "date_modified",
-    "last-modified", "dcterms.modified", "dc.date.modified", "article:modified", "lastmod", "revised",
+    "article:modified_time", "og:article:modified_time", "og:updated_time", "datemodified", "last-modified",
+    "dcterms.modified", "article:modified",
 )  # fmt: skip
 _FREE = {"free": True, "locked": False, "metered": False}  # of article:content_tier, by Facebook
 _LANGUAGES = ("og:locale", "dc.language", "language", "content-language")

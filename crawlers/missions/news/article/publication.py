@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawlers.sites.date_notations import Precision, WrittenTime, read_date, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.missions.news.article.bylines import PageLines
 
@@ -18,21 +18,22 @@ MAX_READ = 100  # lines that may be dates
 _MAX_CHARS = 80  # of a line with a date, and little else
 _NEAR = 60  # elements between the headline and its date
 _DIGITS = re.compile(r"\d{4}|年|\d\s?[./]\s?\d{1,2}\s?[./]\s?\d\d")
+
 _CHANGED = re.compile(
     r"updat|modif|aktuali|geänd|stand:|mis à jour|actuali|aggiorn|обновл|оновл|güncel|zmien|更新|수정", re.I
 )
 
 
-def shown_date(page: PageLines, languages: Sequence[str], *, with_changes: bool = True) -> str:
+def shown_date(page: PageLines, languages: Sequence[str]) -> str:
     """Return the date that the *page* shows next to a headline, as written there; empty if there is none.
 
-    On a page without headlines it is the first date. See `read_date` for *languages*. Without *with_changes*, lines
-    that say that the page was changed then are ignored.
+    On a page without headlines it is the first date. Lines that say that the page was changed then are ignored. See
+    `read_date` for *languages*.
     """
     dates: list[tuple[int, str]] = []
     tried = 0
     for line in page.lines:
-        if not with_changes and _CHANGED.search(line.text):
+        if _CHANGED.search(line.text):
             continue
         for written in (line.node.get("datetime", "") if line.node.tag == "time" else "", line.text):
             if tried < MAX_READ and len(written) <= _MAX_CHARS and _DIGITS.search(written):
@@ -49,7 +50,6 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no web page is older
 DAY_S = 86400.0  # by which a time without a zone may be ahead
 
 _FARTHEST_ZONES = (timedelta(hours=-11), timedelta(hours=13))  # with people: Samoa, and New Zealand in summer
-_SAME_ZONE = timedelta(days=30)  # between two times in the same zone: it may change in spring and autumn
 _FORMATS = {Precision.MONTH: "%Y-%m", Precision.DAY: "%Y-%m-%d", Precision.TIME: "%Y-%m-%d"}
 _ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; zones at quarter hours are rare, and would cause errors
 
@@ -58,8 +58,7 @@ def publication(
     declared: Iterable[str],
     now: float,
     languages: Sequence[str] = (),
-    *,
-    further: Iterable[str] = (),
+    shown: Callable[[], str] = str,
 ) -> tuple[float, str] | None:
     """Return the date of publication in seconds since 1970, and in ISO 8601.
 
@@ -67,8 +66,8 @@ def publication(
     to *now*, is used; the others may refine it with the time of the day, or the publisher's zone. A time without a
     zone counts as UTC in the seconds. See `read_date` for *languages*.
 
-    If the instant is in UTC, *further* times of the page may show the publisher's zone or day, which must be
-    that of the instant in some zone.
+    If the instant is in UTC, the day is that of the date that *shown* returns, if it is that of the instant in some
+    zone: then it is the publisher's.
 
     >>> publication(["2024-05-03T16:19:08Z", "2024-05-03T18:19:08+0200"], 2e9)
     (1714753148.0, '2024-05-03T18:19:08+02:00')
@@ -81,19 +80,12 @@ def publication(
         return None
     for other in times:
         best = _more_exact(best, other)
-    day = best.when.date()
-    if best.when.tzinfo is not None and not best.when.utcoffset():
-        for other in _read(further, now, languages):
-            best = _in_its_zone(best, other)
-            day = best.when.date()
-            if best.when.utcoffset():
-                break
-            if other.precision == Precision.DAY and _may_be_on(best.when, other.when.date()):
-                day = other.when.date()
-                break
     when, precision = best
-    if day != when.date():
-        return seconds(when), day.isoformat()
+    if when.tzinfo is not None and not when.utcoffset():
+        for other in _read([shown()], now, languages):
+            day = other.when.date()
+            if day != when.date() and _may_be_on(when, day):
+                return seconds(when), day.isoformat()
     if precision < Precision.TIME or when.tzinfo is None:
         return seconds(when), when.strftime(_FORMATS[precision])
     return seconds(when), when.isoformat(timespec="seconds")
@@ -117,13 +109,6 @@ def _in_range(time: WrittenTime | None, now: float) -> WrittenTime | None:
 def _may_be_on(when: datetime, day: date) -> bool:
     """Return whether *when*, in UTC, may be a time of *day* at the publisher's."""
     return any((when + zone).date() == day for zone in _FARTHEST_ZONES)
-
-
-def _in_its_zone(one: WrittenTime, other: WrittenTime) -> WrittenTime:
-    """Return *one*, an instant in UTC, in the zone that *other* shows: if it is the same time, or has a zone itself."""
-    if other.when.utcoffset() and abs(other.when - one.when) <= _SAME_ZONE:
-        return one._replace(when=one.when.astimezone(other.when.tzinfo))
-    return _more_exact(one, other) if other.when.tzinfo is None else one
 
 
 def _more_exact(one: WrittenTime, other: WrittenTime) -> WrittenTime:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree, html
 
+from crawlers.pages.html import thin
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -130,6 +132,20 @@ _CAPTION = re.compile(r"caption|image|img|photo|foto|gallery|video|media|figure|
 _NAMES = (
     (_COMMENT, Kind.COMMENT), (_PROMOTION, Kind.PROMOTION), (_BYLINE, Kind.BYLINE), (_CAPTION, Kind.CAPTION),
 )  # fmt: skip
+
+
+_PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False)
+
+
+def page_tree(utf8: bytes) -> HtmlElement | None:
+    """Return the tree of the page *utf8*; None if it has no elements.
+
+    libxml2 limits its depth to 256, so the page need not be flattened as for Lexbor.
+    """
+    try:
+        return html.document_fromstring(thin(utf8), parser=_PARSER)
+    except etree.ParserError:
+        return None
 
 
 def text_blocks(tree: HtmlElement) -> list[TextBlock]:

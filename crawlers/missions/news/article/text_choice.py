@@ -1,13 +1,12 @@
 """Chooses the blocks of text on a page that are its article.
 
-A logistic model gives each block the probability that it belongs to the article. Its features are the place and the
-look of the block, and whether an extractor found it. The blocks with the greatest expected F1
-are chosen. The weights (`text_weights.json`) are made by `bench.quality.text_choice`.
+A logistic model gives each block the probability that it belongs to the article: by the place and the look of the
+block, and then, with other weights, also by the first probabilities of the blocks like it and around it. The blocks
+with the greatest expected F1 are chosen. The weights (`text_weights.json`) are made by `bench.quality.text_choice`.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from itertools import accumulate, pairwise
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, Kind, letters_of
+from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, Kind
 from crawlers.ranking.link_features import shipped_weights
 
 if TYPE_CHECKING:
@@ -29,14 +28,9 @@ if TYPE_CHECKING:
 
 
 OF_BLOCKS = "missions/news/article/text_weights.json"  # the shipped weights
-_SENTENCE = 25  # characters: shorter blocks don't make their container look like an article
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"”’»)'」』]*\s*\Z")
-_COMMAS = re.compile("[,，、،]")
-_MAX_BONUS = 3.0  # points of a block for its length, one for 100 characters
 _SMALL, _MEDIUM, _LONG = 60, 120, 80  # characters
 _PRIOR_CHARS = 20  # so that few neighbours prove little
-_KEY_CHARS = 80  # that identify a block in a text which breaks its lines elsewhere
-_MIN_KEY = 16  # letters of a block that isn't a line of the text
 _MOST_CHARS = 200_000  # of a description that are searched: hostile ones have millions
 _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts of which each sign counts as a word
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W{_WORDLESS}]+(?:[{COMBINING_MARKS}]+[^\W{_WORDLESS}]*)*")
@@ -44,11 +38,10 @@ _MOST_WORD_CHARS = 500_000  # of a page of which the words are looked at
 _MAX_ODDS = 30.0
 
 
-def article_blocks(blocks: Sequence[TextBlock], extracted: str, description: str = "") -> list[TextBlock]:
+def article_blocks(blocks: Sequence[TextBlock], description: str = "") -> list[TextBlock]:
     """Return those of *blocks* that are the article.
 
-    *extracted* is the text that an extractor found, *description* what structured data or meta tags say of it; both may
-    be empty, incomplete or wrong.
+    *description* is what structured data or meta tags say of it; it may be empty, incomplete or wrong.
 
     Notes
     -----
@@ -58,17 +51,21 @@ def article_blocks(blocks: Sequence[TextBlock], extracted: str, description: str
     References
     ----------
     .. [1] Ye, Chai, Lee, Chieu (2012), Optimizing F-measures: A Tale of Two Approaches.
+    .. [2] Cohen, Carvalho (2005), Stacked Sequential Learning.
     """
     if not blocks:
         return []
-    columns = features(blocks, extracted, description)
-    weights: Mapping[str, float] = shipped_weights(OF_BLOCKS)
-    odds = np.full(len(blocks), weights[""])
-    for name, weight in weights.items():
-        if name:
-            odds += weight * columns[name]
-    p = 1.0 / (1.0 + np.exp(-np.clip(odds, -_MAX_ODDS, _MAX_ODDS)))
-    return [block for block, is_chosen in zip(blocks, best_set(p, _lengths(blocks)), strict=True) if is_chosen]
+    weights = shipped_weights(OF_BLOCKS)
+    columns = features(blocks, description)
+    columns |= votes(blocks, probabilities(columns, weights["first"]))
+    is_chosen = best_set(probabilities(columns, weights["second"]), lengths_of(blocks))
+    return [block for block, is_part in zip(blocks, is_chosen, strict=True) if is_part]
+
+
+def probabilities(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Column:
+    """Return the probability of each block by the *weights* of its features; "" is the constant."""
+    odds = weights[""] + sum(weight * columns[name] for name, weight in weights.items() if name)
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -_MAX_ODDS, _MAX_ODDS))))
 
 
 def best_set(p: Column, lengths: Column) -> NDArray[np.bool_]:
@@ -87,25 +84,50 @@ def best_set(p: Column, lengths: Column) -> NDArray[np.bool_]:
     return is_chosen
 
 
-def features(blocks: Sequence[TextBlock], extracted: str, description: str = "") -> dict[str, Column]:
+def features(blocks: Sequence[TextBlock], description: str = "") -> dict[str, Column]:
     """Return the features of *blocks* by name, from 0 to 1 each."""
-    keys = [letters_of(block.text) for block in blocks]
-    lengths = _lengths(blocks)
-    links = np.array([block.link_chars for block in blocks]) / lengths
-    voted = _found_in(keys, extracted)
-    look, repetition = _look(blocks, lengths, links), _repetition(keys)
-    is_slogan = repetition["occurs again"] * (1 - voted) > 0
+    look = _look(blocks)
     return {
         **look,
-        **repetition,
-        **_place(blocks),
-        **_votes(blocks, lengths, voted),
-        **_neighbours(blocks, look, voted),
-        **_described(blocks, description, is_slogan),
+        **_neighbours(blocks, look),
+        **_described(blocks, description),
     }
 
 
-def _lengths(blocks: Sequence[TextBlock]) -> Column:
+def votes(blocks: Sequence[TextBlock], first: Column) -> dict[str, Column]:
+    """Return what the *first* probabilities say: those of each block, of those like it, before it and near it."""
+    lengths = lengths_of(blocks)
+    chars = first * lengths
+    parents, grandparents = ([_above(block, levels) for block in blocks] for levels in (1, 2))
+    return {
+        "first": first,
+        "first, siblings": _share_of_others(parents, chars, lengths),
+        "first, around": _share_of_others([block.around for block in blocks], chars, lengths),
+        "first, of this look around": _share_of_others([(one.around, one.look) for one in blocks], chars, lengths),
+        "first, of all in the parent": _sums(parents, chars) / max(float(chars.sum()), 1.0),
+        "first, of all in the grandparent": _sums(grandparents, chars) / max(float(chars.sum()), 1.0),
+        "first, before": (np.cumsum(chars) - chars) / max(float(chars.sum()), 1.0),
+        "first, last but one": _of_neighbour(first, -2),
+        "first, last": _of_neighbour(first, -1),
+        "first, after next": _of_neighbour(first, 2),
+    }
+
+
+def _sums(groups: Sequence[Hashable], column: Column) -> Column:
+    """Return for each block the sum of *column* over its group."""
+    sums: defaultdict[Hashable, float] = defaultdict(float)
+    for group, value in zip(groups, column.tolist(), strict=True):
+        sums[group] += value
+    return np.array([sums[group] for group in groups])
+
+
+def _share_of_others(groups: Sequence[Hashable], chars: Column, lengths: Column) -> Column:
+    """Return for each block the share of likely *chars* in the other blocks of its group."""
+    return (_sums(groups, chars) - chars) / (_sums(groups, lengths) - lengths + _PRIOR_CHARS)
+
+
+def lengths_of(blocks: Sequence[TextBlock]) -> Column:
+    """Return the numbers of characters of *blocks*."""
     return np.array([len(block.text) for block in blocks], float)
 
 
@@ -114,28 +136,9 @@ def _above(block: TextBlock, levels: int) -> int:
     return block.containers[-1 - levels] if len(block.containers) > levels else block.containers[0]
 
 
-def _found_in(keys: Sequence[str], text: str) -> Column:
-    """Return which of *keys* are a line of *text*, or, if they are long enough, a part of it."""
-    lines = [letters_of(line) for line in text.splitlines()]
-    known, whole = set(lines), "".join(lines)[:_MOST_CHARS]
-    if not whole:
-        return np.zeros(len(keys))
-    return np.array(
-        [
-            key in known
-            or (
-                len(key) >= _MIN_KEY
-                and (
-                    key[:_KEY_CHARS] in whole or (len(key) > 2 * _KEY_CHARS and key[_KEY_CHARS:][:_KEY_CHARS] in whole)
-                )
-            )
-            for key in keys
-        ],
-        float,
-    )
-
-
-def _look(blocks: Sequence[TextBlock], lengths: Column, links: Column) -> dict[str, Column]:
+def _look(blocks: Sequence[TextBlock]) -> dict[str, Column]:
+    lengths = lengths_of(blocks)
+    links = np.array([block.link_chars for block in blocks]) / lengths
     kinds = np.array([block.kind for block in blocks])
     tags = np.array([block.tag for block in blocks])
     is_paragraph = tags == "p"
@@ -156,78 +159,15 @@ def _look(blocks: Sequence[TextBlock], lengths: Column, links: Column) -> dict[s
     return {name: np.asarray(column, float) for name, column in columns.items()}
 
 
-def _repetition(keys: Sequence[str]) -> dict[str, Column]:
-    counts = Counter(keys)
-    first: dict[str, int] = {}
-    for position, key in enumerate(keys):
-        first.setdefault(key, position)
-    return {
-        "occurs again": np.array([counts[key] > 1 for key in keys], float),
-        "occurred before": np.array([first[key] < position for position, key in enumerate(keys)], float),
-    }
-
-
-def _place(blocks: Sequence[TextBlock]) -> dict[str, Column]:
-    """Return where the blocks stand: by the h1, and by the points of their containers, as in Readability."""
-    headings = [number for number, block in enumerate(blocks) if block.tag == "h1"]
-    chars: defaultdict[int, float] = defaultdict(float)  # by container
-    linked: defaultdict[int, float] = defaultdict(float)
-    points: defaultdict[int, float] = defaultdict(float)
-    for block in blocks:
-        length = len(block.text)
-        for container in block.containers:
-            chars[container] += length
-            linked[container] += block.link_chars
-        if length >= _SENTENCE and not block.kind & Kind.HIDDEN:
-            earned = 1 + len(_COMMAS.findall(block.text)) + min(length / 100, _MAX_BONUS)
-            earned *= 1 - block.link_chars / length
-            points[_above(block, 1)] += earned
-            points[_above(block, 2)] += earned / 2
-    top = max(points, key=lambda one: points[one] * (1 - linked[one] / max(chars[one], 1)), default=0)
-    best = points.get(top, 0.0) or math.inf
-    parents, grandparents = (
-        np.array([min(points.get(_above(block, levels), 0.0) / best, 1.0) for block in blocks]) for levels in (1, 2)
-    )
-    return {
-        "before the h1": np.asarray(np.arange(len(blocks)) < (headings[0] if headings else 0), float),
-        "points of parent": parents,
-        "parent like top": np.asarray(parents > 0.2, float),
-        "grandparent like top": np.asarray(grandparents > 0.2, float),
-    }
-
-
-def _votes(blocks: Sequence[TextBlock], lengths: Column, voted: Column) -> dict[str, Column]:
-    """Return the votes of the extractor: for each block, for those like it, and before it."""
-    chars = voted * lengths
-    return {
-        "voted": voted,
-        "voted among siblings": _share_of_others([_above(block, 1) for block in blocks], voted, lengths),
-        "voted around": _share_of_others([block.around for block in blocks], voted, lengths),
-        "voted of this look around": _share_of_others([(block.around, block.look) for block in blocks], voted, lengths),
-        "votes before": (np.cumsum(chars) - chars) / max(float(chars.sum()), 1.0),
-    }
-
-
-def _share_of_others(groups: Sequence[Hashable], voted: Column, lengths: Column) -> Column:
-    """Return for each block the share of the other characters of its group that are voted."""
-    chars: defaultdict[Hashable, float] = defaultdict(float)
-    whole: defaultdict[Hashable, float] = defaultdict(float)
-    for group, vote, length in zip(groups, voted.tolist(), lengths.tolist(), strict=True):
-        chars[group] += vote * length
-        whole[group] += length
-    own = voted * lengths
-    return (np.array([chars[group] for group in groups]) - own) / (
-        np.array([whole[group] for group in groups]) - lengths + _PRIOR_CHARS
-    )
-
-
-def _neighbours(blocks: Sequence[TextBlock], look: Mapping[str, Column], voted: Column) -> dict[str, Column]:
+def _neighbours(blocks: Sequence[TextBlock], look: Mapping[str, Column]) -> dict[str, Column]:
     """Return features of the blocks before and after each block, and of those like it."""
     looks = Counter(block.look for block in blocks)
     parents = Counter(_above(block, 1) for block in blocks)
     same = np.array([one.look == other.look for one, other in pairwise(blocks)], float)
+    heading = next((number for number, block in enumerate(blocks) if block.tag == "h1"), 0)
     siblings = np.array([one.containers[:-1] == other.containers[:-1] for one, other in pairwise(blocks)], float)
     return {
+        "before the h1": np.asarray(np.arange(len(blocks)) < heading, float),
         "blocks of this look": np.array([min(np.log1p(looks[block.look]) / 5, 1.0) for block in blocks]),
         "blocks in the parent": np.array([min(np.log1p(parents[_above(block, 1)]) / 4, 1.0) for block in blocks]),
         "looks like the next": np.append(same, 0.0),
@@ -239,7 +179,6 @@ def _neighbours(blocks: Sequence[TextBlock], look: Mapping[str, Column], voted: 
         "heading, last": _of_neighbour(look["heading"], -1),
         "heading, next": _of_neighbour(look["heading"], 1),
         "heading, after next": _of_neighbour(look["heading"], 2),
-        "voted, after next": _of_neighbour(voted, 2),
     }
 
 
@@ -254,17 +193,23 @@ def _of_neighbour(column: Column, offset: int) -> Column:
     return found
 
 
-def _described(blocks: Sequence[TextBlock], description: str, is_slogan: NDArray[np.bool_]) -> dict[str, Column]:
+def _described(blocks: Sequence[TextBlock], description: str) -> dict[str, Column]:
     """Return which share of the words of each block is in the description, and how alike the two are.
 
-    Slogans, which pages repeat and extractors leave out, don't count as described: some sites describe all pages so.
+    Slogans, which pages repeat, don't count as described: some sites describe all pages so.
     """
     starts = [0, *accumulate(len(block.text) for block in blocks)]
     words = [_words(block.text[: max(_MOST_WORD_CHARS - at, 0)]) for block, at in zip(blocks, starts, strict=False)]
     described = _words(description[:_MOST_CHARS])
     sizes = np.array([max(len(own), 1) for own in words], float)
-    common = np.array([len(own & described) for own in words], float) * ~is_slogan
-    return {"in the description": common / sizes, "like the description": 2 * common / (sizes + len(described))}
+    occurrences = Counter(block.text for block in blocks)
+    is_slogan = np.array([occurrences[block.text] > 1 for block in blocks], float)
+    common = np.array([len(own & described) for own in words], float) * (1 - is_slogan)
+    return {
+        "in the description": common / sizes,
+        "like the description": 2 * common / (sizes + len(described)),
+        "occurs again": is_slogan,
+    }
 
 
 def _words(text: str) -> set[str]:

@@ -19,7 +19,7 @@ LARGE = (
         "scipy",
         "scrapy.core.downloader.handlers.http11",
     ),
-    *("snowballstemmer", "sqlalchemy.dialects.postgresql", "starlette", "tldextract", "trafilatura", "urllib3", "yaml"),
+    *("snowballstemmer", "sqlalchemy.dialects.postgresql", "starlette", "tldextract", "urllib3", "yaml"),
 )
 OF_THE_END = ("crategraph_forceatlas2", "numpy")  # positions
 MOST = 171  # modules of ours, of which each takes half a millisecond; now 169

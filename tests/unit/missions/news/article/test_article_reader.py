@@ -96,11 +96,6 @@ def test_a_change_or_another_article_does_not_move_the_day_of_publication(facts,
     assert (article.published, article.published_at) == ("2024-05-03T13:00:00+00:00", 1714741200.0)
 
 
-def test_a_change_shows_the_zone_of_the_publisher():
-    said = json_ld(datePublished="2024-05-03T23:00:00Z", dateModified="2024-05-09T10:00:00+02:00")
-    assert extract(page(said)).published == "2024-05-04T01:00:00+02:00"
-
-
 @pytest.mark.parametrize("href", ["javascript:void(0)", "http://[broken", "mailto:a@post.test", "#top", ""])
 def test_canonical_url_must_be_a_web_address(href):
     assert extract(page(f'<link rel="canonical" href="{href}">')).canonical_url == URL

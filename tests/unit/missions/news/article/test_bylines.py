@@ -6,7 +6,7 @@ from crawlers.missions.news.article.bylines import authors, looks_like_name, pag
 
 def shown(body):
     page = page_lines(html.document_fromstring(f"<body>{body}</body>"), "Storm")
-    return [line for lines in shown_authors(page) for line in lines]
+    return list(shown_authors(page))
 
 
 def test_nearest_byline_comes_first():
@@ -57,7 +57,7 @@ def test_names_are_extracted_from_bylines(said, expected):
     assert authors([[said]], []) == expected
 
 
-SHOWN = [["Analysis by Jane Doe, Political Editor"], ["Bo Ek"]]
+SHOWN = ["Analysis by Jane Doe, Political Editor", "Bo Ek"]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,5 @@ def test_the_staff_or_the_site_does_not_end_the_search_for_a_person(said):
 
 
 def test_shown_byline_must_look_like_names():
-    assert authors([], [], shown=[["By the sea it rained all day"], ["More from our authors"], ["By Bo Ek"]]) == (
-        "Bo Ek",
-    )
+    assert authors([], [], shown=["By the sea it rained all day", "More from our authors", "By Bo Ek"]) == ("Bo Ek",)
     assert authors([["Ann Lee"]], [], shown=SHOWN) == ("Ann Lee",)

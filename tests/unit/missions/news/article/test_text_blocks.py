@@ -1,9 +1,8 @@
 import pytest
 from lxml import html
-from trafilatura import load_html
 
 from crawlers.missions.news.article import text_blocks as module
-from crawlers.missions.news.article.text_blocks import Kind, hidden_text, lines_of, text_blocks
+from crawlers.missions.news.article.text_blocks import Kind, hidden_text, lines_of, page_tree, text_blocks
 
 SEEN = "The first paragraph is here.\nRead also: cheap flights\nThe second one is there.\nThe third ends it."
 
@@ -27,7 +26,8 @@ LONG = "A sentence of the article, which is long enough to be most of the text. 
 
 
 def blocks(body):
-    return text_blocks(load_html(f"<!doctype html><html><head><title>No</title></head><body>{body}</body></html>"))
+    page = f"<!doctype html><html><head><title>No</title></head><body>{body}</body></html>"
+    return text_blocks(page_tree(page.encode()))
 
 
 def kinds(block):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from crawlers.missions.news.article import text_choice as module
 from crawlers.missions.news.article.text_blocks import Kind, TextBlock
-from crawlers.missions.news.article.text_choice import OF_BLOCKS, article_blocks, best_set, features
+from crawlers.missions.news.article.text_choice import OF_BLOCKS, article_blocks, best_set, features, votes
 from crawlers.ranking.link_features import shipped_weights
 
 STORY = [
@@ -35,36 +35,35 @@ def comments():
     return [block(f"I never liked the wind, number {n}, nor did my dog.", COMMENTS, kind=kind) for n in range(9)]
 
 
-def test_paragraphs_are_chosen_without_an_extractor():
-    assert article_blocks([*menu(), *paragraphs(), *comments()], "") == paragraphs()
+def test_paragraphs_are_chosen():
+    assert article_blocks([*menu(), *paragraphs(), *comments()]) == paragraphs()
 
 
 @pytest.mark.parametrize(
     ("text", "other"), [("हिन्दी", "हादसा नदी"), ("ไทยรัฐที่นี่", "ไฟ น"), ("العَرَبِيَّة", "الع دار"), ("İzmir", "Zmir")]
 )
 def test_marks_do_not_cut_words(text, other):
-    columns = features([block(text), block(other)], "", text)
+    columns = features([block(text), block(other)], text)
     assert columns["in the description"].tolist() == [1, 0]
     assert columns["like the description"].tolist() == [1, 0]
 
 
 def test_mark_is_no_word_and_danda_ends_one():
-    columns = features([block("दिन\u0964रात"), block("\u0301 day")], "", "दिन day")
+    columns = features([block("दिन\u0964रात"), block("\u0301 day")], "दिन day")
     assert columns["in the description"].tolist() == [0.5, 1]
 
 
-def test_repeated_slogan_is_not_the_lead_though_it_is_the_description():
+def test_repeated_slogan_does_not_count_as_described():
     slogan = "The Daily Town brings you the latest news, sport, politics and opinion from the town and the region."
     blocks = [block(slogan, MENU), *paragraphs(), block(slogan, COMMENTS)]
-    assert article_blocks(blocks, "\n".join(STORY), slogan) == paragraphs()
-    voted = features(blocks, "\n".join([slogan, *STORY]), slogan)
-    assert voted["like the description"][0] == voted["like the description"][-1] == 1
+    assert features(blocks, slogan)["like the description"][[0, -1]].tolist() == [0, 0]
+    assert features(blocks[:-1], slogan)["like the description"][0] == 1
 
 
 def test_words_of_large_pages_are_not_all_read(monkeypatch):
     monkeypatch.setattr(module, "_MOST_WORD_CHARS", 13)
     blocks = [block(text) for text in ("wind roof", "roof wind", "wind")]
-    columns = features(blocks, "", "wind roof")
+    columns = features(blocks, "wind roof")
     assert columns["in the description"].tolist() == [1, 1, 0]
     assert columns["like the description"].tolist() == pytest.approx([1, 2 / 3, 0])
 
@@ -83,8 +82,10 @@ def test_best_set_has_the_greatest_expected_f1(drawn):
 
 
 def test_shipped_weights_are_those_of_features():
-    assert set(shipped_weights(OF_BLOCKS)) - {""} <= set(features(paragraphs(), ""))
-    assert "" in shipped_weights(OF_BLOCKS)
+    weights, columns = shipped_weights(OF_BLOCKS), features(paragraphs())
+    further = votes(paragraphs(), np.ones(len(STORY)))
+    assert {""} <= set(weights["first"]) <= {"", *columns}
+    assert {""} <= set(weights["second"]) <= {"", *columns, *further}
 
 
 BLOCKS = st.lists(
@@ -103,18 +104,19 @@ BLOCKS = st.lists(
 )
 
 
-@given(BLOCKS, st.text(max_size=100), st.text(max_size=100))
+@given(BLOCKS, st.text(max_size=100))
 @settings(max_examples=60)
-def test_features_are_shares(blocks, extracted, description):
-    for name, column in features(blocks, extracted, description).items():
+def test_features_are_shares(blocks, description):
+    columns = features(blocks, description)
+    for name, column in (columns | votes(blocks, columns["length"])).items():
         assert column.shape == (len(blocks),), name
         assert ((column >= 0) & (column <= 1 + 1e-9)).all(), name
-    chosen = article_blocks(blocks, extracted, description)
+    chosen = article_blocks(blocks, description)
     assert chosen
     assert set(chosen) <= set(blocks)
 
 
-def test_votes_before_a_second_article_are_all_votes():
+def test_first_probabilities_before_a_second_article_are_all():
     other = [block(text.replace("roofs", "gardens")) for text in STORY[:5]]
-    columns = features([*paragraphs(), *other], "\n".join(STORY))
-    assert columns["votes before"].tolist() == pytest.approx([n / 8 for n in range(8)] + [1.0] * 5)
+    columns = votes([*paragraphs(), *other], np.array([1.0] * 8 + [0.0] * 5))
+    assert columns["first, before"].tolist() == pytest.approx([n / 8 for n in range(8)] + [1.0] * 5)
