@@ -253,16 +253,6 @@ def brief(reason: str | None) -> str:
     return code.sentence.replace(" %(document)s", "").partition(": ")[0] % parts
 
 
-def is_about(reason: str | None, text: str) -> bool:
-    """Return whether each word of *text* is in a stored *reason* or in the sentence of its code, whatever its case.
-
-    >>> is_about("too_deep 10 9", "Level 10"), is_about("too_deep 10 9", "level 11")
-    (True, False)
-    """
-    stored, code = (reason or "").lower(), code_of(reason)
-    return all(word in stored or code in codes_with(word) for word in text.lower().split())
-
-
 def codes_with(word: str) -> list[Reason]:
     """Return the codes with *word* in their sentences, whatever the case of its letters."""
     return [code for code in Reason if word.lower() in _PART.sub("", code.sentence).lower()]

@@ -13,14 +13,13 @@ import logging
 import os
 import re
 import sys
-import tomllib
 from collections import ChainMap
 from collections.abc import Mapping
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
@@ -33,7 +32,7 @@ import crawlers as package
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError, UnreachedError
 from crawlers.files.atomic import check_file
-from crawlers.files.text_file import quoted, read_text, shortened_list
+from crawlers.files.text_file import quoted, shortened_list
 from crawlers.inputs.program import suggested
 from crawlers.mission import missions
 from crawlers.options import OUTPUTS, SETTINGS
@@ -47,48 +46,13 @@ if TYPE_CHECKING:
     from crawlers.options.kinds import FileKind
     from crawlers.store.database import Database
 
-MAX_BYTES = 1_000_000
 
-
-def read_settings(path: str, kinds: Mapping[str, Kind]) -> dict[str, Any]:
-    """Return the settings of the file at *path*, of which the *kinds* are known.
-
-    Raises `ConfigError` for a file that can't be read or is not TOML, and with all unknown names and wrong values.
-    """
-    text = read_text(path, MAX_BYTES, "it has at most one line for each setting").removeprefix("\ufeff")
-    try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}; write NAME = value, and texts in quotes") from error
-    except RecursionError:
-        raise ConfigError(f"{path} is not valid TOML: lists or tables are nested too deeply; flatten them") from None
-    problems = []
-    for name, value in found.items():
-        if name not in kinds:
-            problems.append(f"{path}: {_unknown(name, value, kinds)}")
-        elif problem := kinds[name].problem(value):
-            problems.append(f"{path}: {name}={quoted(str(value))}{problem}")
-    if problems:
-        raise ConfigError("\n".join(shortened_list(problems)))
-    return found
-
-
-def _removed() -> Mapping[str, str]:
+def removed_settings() -> Mapping[str, str]:
     """Return what to do instead of using settings of earlier versions, by name."""
     from crawlers.options.removed import REMOVED
 
     of_missions = (by_name(mission.removed) for mission in missions().values())
     return ChainMap(REMOVED, *of_missions)
-
-
-def _unknown(name: str, value: Any, kinds: Mapping[str, Kind]) -> str:
-    if isinstance(value, dict):
-        return f"[{name}] is a table; write all settings at the top of the file, as NAME = value"
-    if (instead := _removed().get(name)) is not None:
-        return f"{name} is no setting any more; {instead}"
-    near = difflib.get_close_matches(name.upper(), kinds, n=1, cutoff=0.85)
-    remedy = f"did you mean {near[0]}?" if near else "the documentation of settings lists all"
-    return f"unknown setting {name}; {remedy}"
 
 
 CLASSES = {"SCHEDULER", "DOWNLOADER", "LOG_FORMATTER"}
@@ -254,7 +218,7 @@ def _wrong_names(settings: BaseSettings) -> Iterator[str]:
         if settings.getpriority(name) != CMDLINE or name in known:
             continue
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
-        if (instead := _removed().get(name)) is not None:
+        if (instead := removed_settings().get(name)) is not None:
             yield f"{name} is no setting any more; {instead}"
         elif near:
             yield f"Unknown setting {name}; did you mean {near[0]}?"
@@ -376,6 +340,8 @@ class ProjectCommand(ScrapyCommand):
         if opts.settings_file:
             self.settings.set("SETTINGS_FILE", opts.settings_file, "cmdline")
         if path := self.settings.get("SETTINGS_FILE"):
+            from crawlers.cli.settings_file import use_settings_file
+
             try:
                 use_settings_file(self.settings, path)
             except ConfigError as error:
@@ -416,16 +382,6 @@ def _check_file(name: str, path: str | None, kind: FileKind) -> None:
         check_file(Path(path), name, kind)
         if not Path(path).parent.is_dir():
             raise ConfigError(f"{name}={path} can't be written (it has no folder); create it, or name another file")
-
-
-def use_settings_file(settings: BaseSettings, path: str) -> None:
-    """Add the settings in the file at *path*; those of the command line stay. Raises `ConfigError`."""
-    found = read_settings(path, kinds_of_settings())
-    if "SETTINGS_FILE" in found:
-        raise ConfigError(f"{path}: SETTINGS_FILE names another file; one file can't include another, so leave it out")
-    for name, value in found.items():
-        if settings.getpriority(name) != CMDLINE:
-            settings.set(name, value, "cmdline")
 
 
 def check_reach(database: Database, crawl_id: int, *, needs_all: bool) -> None:

@@ -64,12 +64,6 @@ class CrawlCommand(NamedTuple):
         return ["crawl", self.spider, *(word for pair in (*arguments, *settings) for word in pair)]
 
 
-def command_of(mission: str, manifest: Mapping[str, Any]) -> CrawlCommand:
-    """Return the command by which a crawl of *mission* began, from its *manifest*."""
-    command = manifest["command"]
-    return CrawlCommand(mission, command["arguments"], command["settings"], command["left_out"])
-
-
 class CrawlOrigin(NamedTuple):
     """Where a crawl comes from: its command, the software and settings in force, and the processes that run it."""
 

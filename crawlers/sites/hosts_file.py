@@ -1,4 +1,4 @@
-"""Reads and writes hosts.txt: the sites of a crawl, with their limits; and lists of sites that people type.
+"""Reads hosts.txt: the sites of a crawl, with their limits; and lists of sites that people type.
 
     # protocol://host[:port][/folder/];maxDownloadsAtTime;maxCrawlLevel;crawlDelay (ms);=furtherHost;render=playwright
     http://example.com;4;10;500
@@ -13,7 +13,6 @@ any field may be empty, and a host name without a scheme means http; in an alias
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.errors import BadUrl, ConfigError
@@ -68,41 +67,6 @@ def parse_host_list(text: str) -> list[SiteLimits]:
     return _sites(((f"hosts, item {number}", part) for number, part in enumerate(text.split(","), 1)), "hosts", ITEMS)
 
 
-def format_hosts(sites: Iterable[SiteLimits]) -> str:
-    """Return *sites* as a hosts file, with their limits, from their home pages.
-
-    >>> format_hosts([SiteLimits("http://a.example", 2, None, 0.5), SiteLimits("https://b.example")])
-    'http://a.example;2;;500\\nhttps://b.example\\n'
-    """
-    lines = []
-    for one in sites:
-        delay_ms = None if one.delay_s is None else round(one.delay_s * 1000)
-        fields = (one.site, one.parallel, one.max_level, delay_ms)
-        lines.append(";".join("" if field is None else str(field) for field in fields).rstrip(";"))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def hosts_line(one: SiteLimits) -> str:
-    """Return the line of a hosts file that says all of a site: its folder, limits, aliases and options.
-
-    A comment names a start URL that the line can't say, such as `/ru/` of a seed whose crawl does not stay in `/ru/`.
-
-    >>> hosts_line(parse_hosts("https://a.example/docs/;;3;500;=b.example;render=none", "")[0])
-    'https://a.example/docs/;;3;500;=http://b.example;=https://b.example;render=none'
-    >>> hosts_line(SiteLimits("https://a.example", max_level=3, start_url="https://a.example/docs/"))
-    'https://a.example;;3  # begins at https://a.example/docs/'
-    """
-    address, comment = f"{one.site}{one.folder}", ""
-    if one.start_url and one.start_url != f"{one.site}/":
-        if _limits(one.start_url) == (SiteLimits(one.site, start_url=one.start_url, folder=one.folder), []):
-            address = one.start_url
-        else:
-            comment = f"  # begins at {one.start_url}"
-    line = format_hosts([replace(one, site=address)]).rstrip()
-    further = [*(f"={alias}" for alias in one.aliases), *(f"{name}={value}" for name, value in one.options.items())]
-    return ";".join([line, *further]) + comment
-
-
 def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[SiteLimits]:
     found: dict[str, SiteLimits] = {}
     places: dict[str, str] = {}  # of sites and their aliases
@@ -111,7 +75,7 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[S
         text = line.partition("#")[0].strip()
         if not text:
             continue
-        limits, wrong = _limits(text)
+        limits, wrong = limits_in(text)
         addresses = [address for address in (limits.site, *limits.aliases) if address]
         if (twice := next((address for address in addresses if address in places), None)) is not None:
             wrong.append(_twice(twice, limits, found, places[twice]))
@@ -139,7 +103,7 @@ def _twice(address: str, limits: SiteLimits, found: Mapping[str, SiteLimits], pl
     return f"{address} is already a site or an alias at {place}; an address belongs to one site: remove one of the two"
 
 
-def _limits(text: str) -> tuple[SiteLimits, list[str]]:
+def limits_in(text: str) -> tuple[SiteLimits, list[str]]:
     """Return the limits of a line, without its faulty fields (the site may be ""), and the problems of these."""
     address, *others = (field.strip() for field in text.split(";"))
     fields = [field for field in others if "=" not in field]

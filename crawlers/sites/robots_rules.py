@@ -92,23 +92,6 @@ class RobotsRules:
         return None
 
 
-def deciding_line(body: str, token: str, url: str) -> str | None:
-    """Return the line of robots.txt *body* that disallows *url* to the product *token*; None if it may be fetched.
-
-    Of several lines that match, the longest decides (section 2.2.2).
-
-    >>> deciding_line("User-agent: *\\nDisallow: /a\\nDisallow: /a/b", "mybot", "http://a.example/a/b/c")
-    'Disallow: /a/b'
-    """
-    if RobotsRules(200, body, token).reason_against(url) is None:
-        return None
-    lines = [line for line in dict.fromkeys(lines_for(body, token)) if not line.lower().startswith("allow")]
-    for line in sorted(lines, key=lambda line: len(line.partition(":")[2].strip()), reverse=True):
-        if not Protego.parse(f"User-agent: *\n{line}").can_fetch(url, "*"):
-            return line
-    return None  # the file has too many rules with wildcards
-
-
 def robots_text(body: bytes) -> str:
     """Return the text of a robots.txt: its first MAX_BYTES, without a line that exceeds them.
 

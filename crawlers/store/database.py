@@ -242,17 +242,10 @@ def _check_file(url: URL, create: bool) -> None:
 
 def _server_engine(url: URL, silence_s: float) -> Engine:
     try:
-        from crawlers.store.server_connection import ServerConnection
-
-        engine = create_engine(url, pool_pre_ping=True)
+        from crawlers.store.server_connection import server_engine
     except ImportError as error:
         raise ConfigError(f"DATABASE_URL: {error}; install psycopg: pip install 'psycopg[binary]'") from error
-
-    @event.listens_for(engine, "do_connect")
-    def _connect(_dialect: Any, _record: Any, _arguments: Any, options: dict[str, Any]) -> ServerConnection:
-        return ServerConnection.open(silence_s, **options)
-
-    return engine
+    return server_engine(url, silence_s)
 
 
 def _sqlite_engine(url: URL, may_create: Callable[[], bool]) -> Engine:

@@ -11,9 +11,12 @@ import time
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from psycopg import Connection, Error, OperationalError
+from sqlalchemy import create_engine, event
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from sqlalchemy import URL, Engine
 
 T = TypeVar("T")
 
@@ -96,3 +99,14 @@ class ServerConnection(Connection[Any]):
                 return asking.execute(_IS_AT_WORK, [self._process]).fetchone() is not None
         except Error:
             return False
+
+
+def server_engine(url: URL, silence_s: float) -> Engine:
+    """Return an engine of SQLAlchemy whose connections give a server up after about *silence_s* seconds."""
+    engine = create_engine(url, pool_pre_ping=True)
+
+    @event.listens_for(engine, "do_connect")
+    def _connect(_dialect: Any, _record: Any, _arguments: Any, options: dict[str, Any]) -> ServerConnection:
+        return ServerConnection.open(silence_s, **options)
+
+    return engine

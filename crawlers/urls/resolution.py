@@ -1,7 +1,7 @@
 """Resolves links to URLs, and determines which URL variants are the same page.
 
 Joining follows the WHATWG URL standard, as in browsers. The normal form (see `normalization`) only determines which
-URLs are the same page; URLs are requested as they were found. `form_steps` tells people why two URLs are one page.
+URLs are the same page; URLs are requested as they were found.
 
 Which statuses are redirects, and where their Location leads, is interpreted here only.
 
@@ -15,9 +15,8 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from dataclasses import fields
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import can_ada
 
@@ -58,16 +57,6 @@ def redirect_of(url: str, status: int, location: bytes | None, options: Normaliz
     except BadUrl as error:
         return Redirect(None, Reason.REDIRECT_TO_BAD_URL.of(error.reason))
 
-
-__all__ = [
-    "MAX_URL",
-    "Normalization",
-    "join",
-    "normalize",
-    "resolve",
-    "site_of",
-    "variant_rank",
-]
 
 # Characters; longer URLs are errors of scripts, as servers accept request lines of 8 kB (Apache's LimitRequestLine).
 MAX_URL = 8192
@@ -291,41 +280,3 @@ def _other_scheme(url: str) -> BadUrl | None:
     if scheme and scheme[1].lower() not in _WEB:
         return BadUrl(Reason.OTHER_SCHEME.of(scheme[1].lower()[:32]))
     return None
-
-
-STANDARD = "url_standard"  # the step before all others: what every browser does to a URL
-
-
-class FormStep(NamedTuple):
-    """A step that changed the URL: `STANDARD` or a field of `Normalization`, and the URL after it."""
-
-    name: str
-    url: str
-
-
-def form_steps(url: str, options: Normalization) -> list[FormStep]:
-    """Return the steps that changed the absolute *url*, in the order of the fields; the last one has its normal form.
-
-    Raises `BadUrl` as `normalize` does.
-
-    >>> for step in form_steps("http://a.example/b/?y=1&x=2&utm_source=z", Normalization()):
-    ...     print(step.name, step.url)
-    sort_parameters http://a.example/b/?utm_source=z&x=2&y=1
-    ignored_parameters http://a.example/b/?x=2&y=1
-
-    Notes
-    -----
-    The steps of *options* are switched on one after another, so each one is what `normalize` does, and nothing is
-    computed in two ways.
-    """
-    names = [field.name for field in fields(Normalization) if field.init]
-    switched: dict[str, Any] = {name: type(getattr(options, name))() for name in names}
-    before, steps = url, []
-    for name in (STANDARD, *names):
-        if name != STANDARD:
-            switched[name] = getattr(options, name)
-        after = normalize(url, Normalization(**switched))
-        if after != before:
-            steps.append(FormStep(name, after))
-        before = after
-    return steps if before != url else []

@@ -12,7 +12,8 @@ import yaml
 
 from crawlers import __version__
 from crawlers import settings as defaults
-from crawlers.cli.project_command import kinds_of_settings, read_settings
+from crawlers.cli.project_command import kinds_of_settings
+from crawlers.cli.settings_file import read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))

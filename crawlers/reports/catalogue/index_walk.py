@@ -10,12 +10,12 @@ import heapq
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from sqlalchemy import case, func, literal, select, tuple_
+from sqlalchemy import case, func, literal, or_, select, true, tuple_
 
 from crawlers.items import State
 from crawlers.reports.catalogue.conditions import is_wanted_site, sites_from
 from crawlers.reports.catalogue.report import MOST, Report, Row, Step
-from crawlers.store.reading.url_counts import is_kind, states_of
+from crawlers.store.reading.url_counts import KIND_OF_STATE, MIN_ERROR_STATUS, UrlKind
 from crawlers.store.schema.tables import page, site
 
 if TYPE_CHECKING:
@@ -257,3 +257,17 @@ def _walked(states: Sequence[State], filters: Filters) -> list[State]:
 def link_key(cursor: Cursor) -> tuple[int, ...]:
     """Return the key of the link whose row has that *cursor*: the number of its page comes first."""
     return cursor[len(Position._fields) - 1 :]
+
+
+def states_of(kind: UrlKind) -> Sequence[State]:
+    """Return the states that URLs of *kind* may have."""
+    if kind is UrlKind.ERROR:
+        return (State.REFUSED, State.FAILED)
+    return [state for state, known in KIND_OF_STATE.items() if known is kind]
+
+
+def is_kind(kind: UrlKind) -> ColumnElement[bool]:
+    """Return whether a page in one of the states of *kind* is of that kind."""
+    if kind is UrlKind.ERROR:
+        return or_(page.c.state == int(State.FAILED), page.c.status >= MIN_ERROR_STATUS)
+    return func.coalesce(page.c.status, 0) < MIN_ERROR_STATUS if kind is UrlKind.NOT_PAGE else true()

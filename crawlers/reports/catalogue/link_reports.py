@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, select
 
 from crawlers.items import State
-from crawlers.reasons import Reason, is_about
+from crawlers.reasons import Reason, code_of, codes_with
 from crawlers.reports.catalogue.conditions import MAX_CHARS, equal, in_text, is_host, is_wanted_page, of_reason
 from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, PageReport
 from crawlers.reports.catalogue.page_reports import LEVEL
@@ -281,3 +281,13 @@ class BadLinks(_LinksOnPages):
     def rows(self, connection: Connection, prefix: Cursor, found: Sequence[Any], filters: Filters) -> Iterator[Row]:
         keyed = sorted((*one[:2], bad_link_key(one.raw, one.reason), *one[2:]) for one in found)
         return super().rows(connection, prefix, keyed, filters)
+
+
+def is_about(reason: str | None, text: str) -> bool:
+    """Return whether each word of *text* is in a stored *reason* or in the sentence of its code, whatever its case.
+
+    >>> is_about("too_deep 10 9", "Level 10"), is_about("too_deep 10 9", "level 11")
+    (True, False)
+    """
+    stored, code = (reason or "").lower(), code_of(reason)
+    return all(word in stored or code in codes_with(word) for word in text.lower().split())

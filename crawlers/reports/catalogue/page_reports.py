@@ -22,8 +22,8 @@ from crawlers.reports.catalogue.conditions import (
 from crawlers.reports.catalogue.index_walk import PageReport
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.store.reading.redirect_chains import redirect_cells
-from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, guesses_in, has_reason, is_vain_guess
-from crawlers.store.schema.tables import page, site
+from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, guesses_of, has_reason, is_vain_guess
+from crawlers.store.schema.tables import crawl, page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -323,3 +323,9 @@ def trap_counts(connection: Connection, crawl_id: int) -> dict[int, int]:
         .group_by(page.c.site_id)
     )
     return {site_id: number for site_id, number in connection.execute(statement)}
+
+
+def guesses_in(connection: Connection, crawl_id: int) -> Sequence[str]:
+    """Return `guesses_of` the mission of a crawl."""
+    mission = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar()
+    return guesses_of(mission or "")

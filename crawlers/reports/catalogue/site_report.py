@@ -12,7 +12,7 @@ from crawlers.items import State
 from crawlers.options import SETTINGS
 from crawlers.pages.robots_groups import is_unreachable
 from crawlers.reports.catalogue.conditions import by_code_points, in_text, is_wanted_site
-from crawlers.reports.catalogue.page_reports import trap_counts
+from crawlers.reports.catalogue.page_reports import guesses_in, trap_counts
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related
 from crawlers.reports.crawl_manifest import RecordedSettings
 from crawlers.reports.histories.history import N_
@@ -23,7 +23,6 @@ from crawlers.store.reading.url_counts import (
     MIN_ERROR_STATUS,
     UrlCounts,
     UrlKind,
-    guesses_in,
     guesses_of,
     url_counts,
 )

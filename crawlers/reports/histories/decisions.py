@@ -11,10 +11,11 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from protego import Protego
 from sqlalchemy import exists, func, select, tuple_
 
 from crawlers.items import State
-from crawlers.pages.robots_groups import is_unreachable
+from crawlers.pages.robots_groups import is_unreachable, lines_for
 from crawlers.reasons import ROBOTS, TRAPS, Reason, code_of
 from crawlers.reports.histories.history import (
     SHOWN,
@@ -30,7 +31,7 @@ from crawlers.reports.histories.history import (
     facts_about,
     said,
 )
-from crawlers.sites.robots_rules import deciding_line
+from crawlers.sites.robots_rules import RobotsRules
 from crawlers.store.reading.crawls import FINISHED, RUNNING
 from crawlers.store.schema.tables import crawl, page, pull, site
 from crawlers.store.sites.site_opening import WHY_UNAVAILABLE
@@ -308,3 +309,20 @@ def _site(one: SiteThen, *, is_chosen: bool) -> Said:
     if is_chosen:
         return said("chosen: %(site)s, index %(index)s, reward %(reward)s of %(pages)s", **parts)
     return said("%(site)s: index %(index)s, reward %(reward)s of %(pages)s", **parts)
+
+
+def deciding_line(body: str, token: str, url: str) -> str | None:
+    """Return the line of robots.txt *body* that disallows *url* to the product *token*; None if it may be fetched.
+
+    Of several lines that match, the longest decides (section 2.2.2).
+
+    >>> deciding_line("User-agent: *\\nDisallow: /a\\nDisallow: /a/b", "mybot", "http://a.example/a/b/c")
+    'Disallow: /a/b'
+    """
+    if RobotsRules(200, body, token).reason_against(url) is None:
+        return None
+    lines = [line for line in dict.fromkeys(lines_for(body, token)) if not line.lower().startswith("allow")]
+    for line in sorted(lines, key=lambda line: len(line.partition(":")[2].strip()), reverse=True):
+        if not Protego.parse(f"User-agent: *\n{line}").can_fetch(url, "*"):
+            return line
+    return None  # the file has too many rules with wildcards

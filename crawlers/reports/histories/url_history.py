@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from sqlalchemy import func, select, text
@@ -43,7 +44,8 @@ from crawlers.store.schema.tables import SCORE_ROWS, external_url, link_features
 from crawlers.store.schema.tables import crawl as crawled
 from crawlers.store.sites.seeds import deleted_links
 from crawlers.urls.keys import url_key
-from crawlers.urls.resolution import form_steps, resolve
+from crawlers.urls.normalization import Normalization
+from crawlers.urls.resolution import normalize, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +57,6 @@ if TYPE_CHECKING:
     from crawlers.reports.histories.history import Part
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
-    from crawlers.urls.normalization import Normalization
 
 BAD_LINK = "bad link"  # the state of a text that is not the address of a page
 MAX_CHAIN = 20  # redirects
@@ -338,6 +339,44 @@ def form_lines(url: str, options: Normalization) -> tuple[Said, ...]:
         )
         for step in form_steps(url, options)
     )
+
+
+STANDARD = "url_standard"  # the step before all others: what every browser does to a URL
+
+
+class FormStep(NamedTuple):
+    """A step that changed the URL: `STANDARD` or a field of `Normalization`, and the URL after it."""
+
+    name: str
+    url: str
+
+
+def form_steps(url: str, options: Normalization) -> list[FormStep]:
+    """Return the steps that changed the absolute *url*, in the order of the fields; the last one has its normal form.
+
+    Raises `BadUrl` as `normalize` does.
+
+    >>> for step in form_steps("http://a.example/b/?y=1&x=2&utm_source=z", Normalization()):
+    ...     print(step.name, step.url)
+    sort_parameters http://a.example/b/?utm_source=z&x=2&y=1
+    ignored_parameters http://a.example/b/?x=2&y=1
+
+    Notes
+    -----
+    The steps of *options* are switched on one after another, so each one is what `normalize` does, and nothing is
+    computed in two ways.
+    """
+    names = [field.name for field in fields(Normalization) if field.init]
+    switched: dict[str, Any] = {name: type(getattr(options, name))() for name in names}
+    before, steps = url, []
+    for name in (STANDARD, *names):
+        if name != STANDARD:
+            switched[name] = getattr(options, name)
+        after = normalize(url, Normalization(**switched))
+        if after != before:
+            steps.append(FormStep(name, after))
+        before = after
+    return steps if before != url else []
 
 
 def _bad_link(crawl: NamedCrawl, raw: str, options: Normalization) -> History:

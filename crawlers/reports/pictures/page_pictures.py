@@ -14,10 +14,10 @@ from crawlers.reports.catalogue.conditions import Filters, is_wanted_site
 from crawlers.reports.catalogue.report import Kind
 from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import POINTS, TIME, Axis, Drawing, Mark, Picture, Series, Tone
+from crawlers.reports.pictures.pull_pictures import has_pulls
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.reading.importance import Totals, totals_of, weights_of_crawl
 from crawlers.store.schema.tables import order_totals, page, pull, site
-from crawlers.store.writing.pulls import has_pulls
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, exists, func, select
 
 from crawlers.bandits.pull_trace import trace
 from crawlers.mission import mission_named
@@ -20,7 +20,7 @@ from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import PAGES_READ, POINTS, SHOWN, TIME, Axis, Drawing, Picture, Series
 from crawlers.store.reading.crawl_settings import recorded
 from crawlers.store.schema.tables import crawl, pull, site
-from crawlers.store.writing.pulls import ROWS_AT_ONCE, has_pulls
+from crawlers.store.writing.pulls import ROWS_AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -234,3 +234,10 @@ def _crawls_of_same_sites(connection: Connection, crawl_id: int, reward: str) ->
     by_id = {number: name for number, name in names}
     rules = {one: settings[one].get("RULE") or settings[one].get("PROFILE") or "roundrobin" for one in by_id}
     return {one: f"{rules[one]}: {by_id[one]} #{one}" for one in (crawl_id, *chosen)}
+
+
+def has_pulls(connection: Connection, crawl_id: int) -> bool:
+    """Return whether a crawl has any pull."""
+    # Site by site, so that PostgreSQL uses the index: it would read the pulls of all crawls until it met one of this.
+    with_pulls = select(site.c.id).where(site.c.crawl_id == crawl_id, exists().where(pull.c.site_id == site.c.id))
+    return connection.execute(with_pulls.limit(1)).first() is not None

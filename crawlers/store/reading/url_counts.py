@@ -10,12 +10,12 @@ from collections import defaultdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select
 
 from crawlers.items import State
 from crawlers.mission import mission_named
 from crawlers.store.schema.rows import NAMED
-from crawlers.store.schema.tables import crawl, metadata, page, site
+from crawlers.store.schema.tables import metadata, page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class UrlKind(StrEnum):
     NOT_REQUESTED = "not requested"  # and never will be
 
 
-_OF_STATES: Mapping[State, UrlKind] = {
+KIND_OF_STATE: Mapping[State, UrlKind] = {
     State.DONE: UrlKind.PAGE,
     State.WAITING: UrlKind.WAITING,
     State.MOVED: UrlKind.REDIRECT,
@@ -54,7 +54,7 @@ _OF_STATES: Mapping[State, UrlKind] = {
 def url_kind(of: FromClause = page) -> ColumnElement[str]:
     """Return the kind of a page, in the table or an alias of it, as an expression."""
     is_error = (of.c.state == int(State.REFUSED)) & (of.c.status >= MIN_ERROR_STATUS)
-    kinds = ((of.c.state == int(state), str(kind)) for state, kind in _OF_STATES.items())
+    kinds = ((of.c.state == int(state), str(kind)) for state, kind in KIND_OF_STATE.items())
     return case((is_error, str(UrlKind.ERROR)), *kinds)
 
 
@@ -68,21 +68,7 @@ def kind_of(state: State, status: int | None) -> UrlKind:
     ('error', 'not a page', 'error')
     """
     is_error = state is State.REFUSED and (status or 0) >= MIN_ERROR_STATUS
-    return UrlKind.ERROR if is_error else _OF_STATES[state]
-
-
-def states_of(kind: UrlKind) -> Sequence[State]:
-    """Return the states that URLs of *kind* may have."""
-    if kind is UrlKind.ERROR:
-        return (State.REFUSED, State.FAILED)
-    return [state for state, known in _OF_STATES.items() if known is kind]
-
-
-def is_kind(kind: UrlKind) -> ColumnElement[bool]:
-    """Return whether a page in one of the states of *kind* is of that kind."""
-    if kind is UrlKind.ERROR:
-        return or_(page.c.state == int(State.FAILED), page.c.status >= MIN_ERROR_STATUS)
-    return func.coalesce(page.c.status, 0) < MIN_ERROR_STATUS if kind is UrlKind.NOT_PAGE else true()
+    return UrlKind.ERROR if is_error else KIND_OF_STATE[state]
 
 
 def has_reason(column: ColumnElement[Any], codes: Iterable[Reason]) -> ColumnElement[bool]:
@@ -178,9 +164,3 @@ def guesses_of(mission: str) -> Sequence[str]:
     """Return the paths at which crawls of a mission look for something: it is no error of a site to have none there."""
     found: Sequence[str] | None = mission_named(mission).part("guesses")
     return found or ()
-
-
-def guesses_in(connection: Connection, crawl_id: int) -> Sequence[str]:
-    """Return `guesses_of` the mission of a crawl."""
-    mission = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar()
-    return guesses_of(mission or "")

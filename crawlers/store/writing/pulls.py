@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import func, select
 
 from crawlers.errors import StoreError
 from crawlers.store.reading.crawl_settings import record, setting_of
@@ -74,13 +74,6 @@ class Pull(NamedTuple):
     site_id: int
     reward: float
     features: str | None = None  # of the link by which the page was found, if the order learns from them
-
-
-def has_pulls(connection: Connection, crawl_id: int) -> bool:
-    """Return whether a crawl has any pull."""
-    # Site by site, so that PostgreSQL uses the index: it would read the pulls of all crawls until it met one of this.
-    with_pulls = select(site.c.id).where(site.c.crawl_id == crawl_id, exists().where(pull.c.site_id == site.c.id))
-    return connection.execute(with_pulls.limit(1)).first() is not None
 
 
 def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None = None) -> Iterator[Pull]:

@@ -17,12 +17,10 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.program import command_of
 from crawlers.items import SiteLimits
 from crawlers.options.kinds import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.live_display import counts_of_crawl, crawl_overview, crawls_overview
-from crawlers.sites.hosts_file import hosts_line
 from crawlers.store.reading.crawl_results import unavailable_sites
 from crawlers.store.reading.crawl_settings import recorded_folder, successor
 from crawlers.store.reading.crawls import FINISHED
@@ -32,7 +30,7 @@ from crawlers.store.streaming import among
 from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.pages.picture_pages import stored_pictures
-from crawlers.web.pages.start_pages import typed_command
+from crawlers.web.pages.start_pages import command_of, hosts_line, typed_command
 from crawlers.web.panel import changes, crawl_of, number_in, panel_of, render
 from crawlers.web.starting import end_of_log
 from crawlers.workers.worker_table import (

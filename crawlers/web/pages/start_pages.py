@@ -9,7 +9,7 @@ import hashlib
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse
@@ -18,17 +18,18 @@ from starlette.routing import Route
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import decoded
 from crawlers.inputs.link_prior_file import LINK_PRIOR, WORDS
-from crawlers.inputs.program import CrawlCommand, command_of, suggested
+from crawlers.inputs.program import CrawlCommand, suggested
+from crawlers.items import SiteLimits
 from crawlers.mission import missions
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.reports.crawl_manifest import manifest_of
-from crawlers.sites.hosts_file import format_hosts, parse_hosts
+from crawlers.sites.hosts_file import limits_in, parse_hosts
 from crawlers.store.sites.seeds import crawl_seeds
 from crawlers.web.panel import changes, number_in, numbered_crawl, panel_of, render
 from crawlers.web.starting import FOLDER, NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from starlette.datastructures import FormData
@@ -275,3 +276,44 @@ def typed_command(command: CrawlCommand, name: str) -> str:
 
 
 ROUTES = [Route("/start", start), changes("/start", start_crawl)]
+
+
+def command_of(mission: str, manifest: Mapping[str, Any]) -> CrawlCommand:
+    """Return the command by which a crawl of *mission* began, from its *manifest*."""
+    command = manifest["command"]
+    return CrawlCommand(mission, command["arguments"], command["settings"], command["left_out"])
+
+
+def format_hosts(sites: Iterable[SiteLimits]) -> str:
+    """Return *sites* as a hosts file, with their limits, from their home pages.
+
+    >>> format_hosts([SiteLimits("http://a.example", 2, None, 0.5), SiteLimits("https://b.example")])
+    'http://a.example;2;;500\\nhttps://b.example\\n'
+    """
+    lines = []
+    for one in sites:
+        delay_ms = None if one.delay_s is None else round(one.delay_s * 1000)
+        fields = (one.site, one.parallel, one.max_level, delay_ms)
+        lines.append(";".join("" if field is None else str(field) for field in fields).rstrip(";"))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def hosts_line(one: SiteLimits) -> str:
+    """Return the line of a hosts file that says all of a site: its folder, limits, aliases and options.
+
+    A comment names a start URL that the line can't say, such as `/ru/` of a seed whose crawl does not stay in `/ru/`.
+
+    >>> hosts_line(parse_hosts("https://a.example/docs/;;3;500;=b.example;render=none", "")[0])
+    'https://a.example/docs/;;3;500;=http://b.example;=https://b.example;render=none'
+    >>> hosts_line(SiteLimits("https://a.example", max_level=3, start_url="https://a.example/docs/"))
+    'https://a.example;;3  # begins at https://a.example/docs/'
+    """
+    address, comment = f"{one.site}{one.folder}", ""
+    if one.start_url and one.start_url != f"{one.site}/":
+        if limits_in(one.start_url) == (SiteLimits(one.site, start_url=one.start_url, folder=one.folder), []):
+            address = one.start_url
+        else:
+            comment = f"  # begins at {one.start_url}"
+    line = format_hosts([replace(one, site=address)]).rstrip()
+    further = [*(f"={alias}" for alias in one.aliases), *(f"{name}={value}" for name, value in one.options.items())]
+    return ";".join([line, *further]) + comment

@@ -17,8 +17,8 @@ from crawlers.cli.project_command import (
     check_settings,
     check_typed,
     kinds_of_settings,
-    read_settings,
 )
+from crawlers.cli.settings_file import read_settings
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import quoted
 from crawlers.options import OUTPUTS, SETTINGS

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import crawlers
-from crawlers.inputs.program import CrawlCommand, command_of, suggested
+from crawlers.inputs.program import CrawlCommand, suggested
+from crawlers.web.pages.start_pages import command_of
 
 
 @pytest.mark.usefixtures("plain_missions")

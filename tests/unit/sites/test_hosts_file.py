@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import file_stem
 from crawlers.items import SiteLimits
-from crawlers.sites.hosts_file import hosts_line, parse_host_list, parse_hosts
+from crawlers.sites.hosts_file import parse_host_list, parse_hosts
+from crawlers.web.pages.start_pages import hosts_line
 
 
 def problems(text):

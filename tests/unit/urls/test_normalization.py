@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.urls.resolution import Normalization, normalize, resolve
+from crawlers.urls.normalization import Normalization
+from crawlers.urls.resolution import normalize, resolve
 
 ALL_OFF = {name: False for name, field in Normalization.__dataclass_fields__.items() if field.type == "bool"} | {
     "ignored_parameters": ()

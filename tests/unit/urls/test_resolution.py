@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.errors import BadUrl
+from crawlers.reports.histories.url_history import STANDARD, FormStep, form_steps
 from crawlers.urls.link_resolver import LinkResolver
+from crawlers.urls.normalization import Normalization
 from crawlers.urls.resolution import (
     MAX_URL,
-    STANDARD,
-    FormStep,
-    Normalization,
-    form_steps,
     join,
     normalize,
     resolve,

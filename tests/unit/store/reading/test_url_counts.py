@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import select, update
 
 from crawlers.items import State
+from crawlers.reports.catalogue.index_walk import is_kind, states_of
 from crawlers.store.reading.crawl_results import crawl_results
-from crawlers.store.reading.url_counts import UrlCounts, UrlKind, is_kind, kind_of, states_of, total, url_counts
+from crawlers.store.reading.url_counts import UrlCounts, UrlKind, kind_of, total, url_counts
 from crawlers.store.schema.tables import page
 from tests.support.stored_rows import begin, execute, read
 from tests.support.stored_site import Stored, store

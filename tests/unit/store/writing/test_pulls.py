@@ -4,8 +4,9 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.errors import StoreError
+from crawlers.reports.pictures.pull_pictures import has_pulls
 from crawlers.store.schema.tables import CountedKeyRow, PullRow
-from crawlers.store.writing.pulls import Pull, counted, downloads_of_site, has_pulls, pulls_of
+from crawlers.store.writing.pulls import Pull, counted, downloads_of_site, pulls_of
 from tests.support.stored_rows import begin, execute, new_page, read, write_rows
 
 pytestmark = pytest.mark.both_stores
