@@ -13,7 +13,6 @@ import logging
 import os
 import re
 import sys
-from collections import ChainMap
 from collections.abc import Mapping
 from functools import cache, partial
 from importlib.util import find_spec
@@ -34,7 +33,6 @@ from crawlers.errors import ConfigError, UnreachedError
 from crawlers.files.atomic import check_file
 from crawlers.files.text_file import quoted, shortened_list
 from crawlers.inputs.program import suggested
-from crawlers.mission import missions
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import LOG, PROCESS_NUMBER, PROFILE, Kind, Number, Table, Whole, by_name, kind_of
 from crawlers.reasons import OF_USERS_CODE, Reason, code_of, parsed, sentence
@@ -45,14 +43,6 @@ if TYPE_CHECKING:
 
     from crawlers.options.kinds import FileKind
     from crawlers.store.database import Database
-
-
-def removed_settings() -> Mapping[str, str]:
-    """Return what to do instead of using settings of earlier versions, by name."""
-    from crawlers.options.removed import REMOVED
-
-    of_missions = (by_name(mission.removed) for mission in missions().values())
-    return ChainMap(REMOVED, *of_missions)
 
 
 CLASSES = {"SCHEDULER", "DOWNLOADER", "LOG_FORMATTER"}
@@ -217,6 +207,8 @@ def _wrong_names(settings: BaseSettings) -> Iterator[str]:
     for name in settings:
         if settings.getpriority(name) != CMDLINE or name in known:
             continue
+        from crawlers.cli.settings_file import removed_settings
+
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
         if (instead := removed_settings().get(name)) is not None:
             yield f"{name} is no setting any more; {instead}"
@@ -343,7 +335,7 @@ class ProjectCommand(ScrapyCommand):
             from crawlers.cli.settings_file import use_settings_file
 
             try:
-                use_settings_file(self.settings, path)
+                use_settings_file(self.settings, path, kinds_of_settings())
             except ConfigError as error:
                 self._mistake = error
         try:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections import ChainMap
 from typing import TYPE_CHECKING, Any
 
-from crawlers.cli.project_command import CMDLINE, kinds_of_settings, removed_settings
+from scrapy.settings import SETTINGS_PRIORITIES
+
 from crawlers.errors import ConfigError
 from crawlers.files.text_file import quoted, read_text, shortened_list
+from crawlers.mission import missions
+from crawlers.options.kinds import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,13 +24,13 @@ if TYPE_CHECKING:
 MAX_BYTES = 1_000_000
 
 
-def use_settings_file(settings: BaseSettings, path: str) -> None:
-    """Add the settings in the file at *path*; those of the command line stay. Raises `ConfigError`."""
-    found = read_settings(path, kinds_of_settings())
+def use_settings_file(settings: BaseSettings, path: str, kinds: Mapping[str, Kind]) -> None:
+    """Add the settings in the file at *path*; those of the command line stay. Raises as `read_settings` does."""
+    found = read_settings(path, kinds)
     if "SETTINGS_FILE" in found:
         raise ConfigError(f"{path}: SETTINGS_FILE names another file; one file can't include another, so leave it out")
     for name, value in found.items():
-        if settings.getpriority(name) != CMDLINE:
+        if settings.getpriority(name) != SETTINGS_PRIORITIES["cmdline"]:
             settings.set(name, value, "cmdline")
 
 
@@ -61,3 +65,11 @@ def _unknown(name: str, value: Any, kinds: Mapping[str, Kind]) -> str:
     near = difflib.get_close_matches(name.upper(), kinds, n=1, cutoff=0.85)
     remedy = f"did you mean {near[0]}?" if near else "the documentation of settings lists all"
     return f"unknown setting {name}; {remedy}"
+
+
+def removed_settings() -> Mapping[str, str]:
+    """Return what to do instead of using settings of earlier versions, by name."""
+    from crawlers.options.removed import REMOVED
+
+    of_missions = (by_name(mission.removed) for mission in missions().values())
+    return ChainMap(REMOVED, *of_missions)
