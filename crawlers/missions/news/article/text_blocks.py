@@ -1,4 +1,4 @@
-"""Divides a page into blocks of text: paragraphs, headings, items, rows of tables; and texts into lines."""
+"""Divides a page into blocks of text: paragraphs, headings, items, cells of tables; and texts into lines."""
 
 from __future__ import annotations
 
@@ -102,8 +102,6 @@ MAX_LEVELS = 32  # containers of a block, the innermost; others matter little
 NAME_CHARS = 200  # of a class or an id that are looked at
 
 _WRAPPER = 0.3  # of the text of the page: an element with more of it is what is around the article
-_MAX_CELL = 80  # characters of a cell that is put into one block with its row
-_MAX_ROW = 300
 _UNSEEN = frozenset(
     "script style noscript template iframe svg head select option textarea object audio video canvas map".split()  # noqa: SIM905
 )
@@ -111,7 +109,6 @@ _BLOCKS = frozenset(
     "address article aside blockquote body br button center dd details div dl dt fieldset figcaption figure footer form"  # noqa: SIM905
     " h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td th thead tr ul".split()
 )
-_CELLS = frozenset(["td", "th"])
 _KIND_OF_TAG = {
     "li": Kind.ITEM, "dd": Kind.ITEM, "dt": Kind.ITEM, "form": Kind.FORM, "button": Kind.FORM, "nav": Kind.NAVIGATION,
     "footer": Kind.FOOTER, "article": Kind.ARTICLE, "main": Kind.ARTICLE,
@@ -153,7 +150,7 @@ def text_blocks(tree: HtmlElement) -> list[TextBlock]:
     walk = _Walk()
     body = tree.find("body")
     walk.read(tree if body is None else body)
-    return _with_kinds(_rows(walk.blocks), walk.kinds)
+    return _with_kinds(walk.blocks, walk.kinds)
 
 
 class _Walk:
@@ -240,26 +237,6 @@ def _kind_of_names(names: str) -> int:
         if pattern.search(names):
             kind |= one
     return kind
-
-
-def _rows(blocks: Sequence[TextBlock]) -> list[TextBlock]:
-    """Return *blocks* with the short cells of each row of a table as one block."""
-    rows: list[TextBlock] = []
-    for block in blocks:
-        last = rows[-1] if rows else None
-        if (
-            last is not None
-            and block.tag in _CELLS
-            and last.tag in _CELLS
-            and block.containers[:-1] == last.containers[:-1]
-            and len(block.text) < _MAX_CELL
-            and len(last.text) < _MAX_ROW
-        ):
-            text = f"{last.text} | {block.text}"
-            rows[-1] = last._replace(text=text, link_chars=last.link_chars + block.link_chars)
-        else:
-            rows.append(block)
-    return rows
 
 
 def _with_kinds(blocks: Sequence[TextBlock], kinds: Sequence[int]) -> list[TextBlock]:

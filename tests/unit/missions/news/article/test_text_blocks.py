@@ -67,11 +67,6 @@ def test_element_with_much_of_the_page_is_only_a_wrapper():
     assert kinds(text) == {"article"}
 
 
-def test_short_cells_of_a_row_are_one_block():
-    table = f"<table><tr><th>Town<th>People<tr><td>Ely<td>20,000<tr><td>{LONG}<td>x</table>"
-    assert [one.text for one in blocks(table)] == ["Town | People", "Ely | 20,000", LONG.strip(), "x"]
-
-
 def test_large_and_deep_pages_are_cut(monkeypatch):
     assert len(blocks("<p>x" * (module.MAX_BLOCKS + 10))) == module.MAX_BLOCKS
     monkeypatch.setattr(module, "MAX_ELEMENTS", 10)
