@@ -57,8 +57,9 @@ class NewsSites:
             gone += stored_polls.gone_pages(database, [row.id for row in some], keys)
 
         def take_up(now: float) -> None:
-            for domain in domains - self.requeue.open_domains():  # of the others, this worker knows later ones
-                self.classifier.replace(domain, rules.get(domain, ()))
+            for domain in domains:
+                if not self.requeue.is_open(domain):  # of the others, this worker knows later ones
+                    self.classifier.replace(domain, rules.get(domain, ()))
             for row in rows:
                 self.polls.set_delay(row.id, row.delay_s)
             self.classifier.recall(labels)

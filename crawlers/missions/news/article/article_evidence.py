@@ -66,6 +66,7 @@ class StoredLabel(NamedTuple):
     site: str
     url: str
     odds: float  # that it is an article, see `log_odds`
+    at: float = 0.0  # when it was labelled
 
 
 def label(odds: float) -> bool | None:

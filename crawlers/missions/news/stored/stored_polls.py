@@ -135,12 +135,13 @@ def gone_pages(
 
 def labels_of(connection: Connection, sites: Collection[int], most: int | None = None) -> list[StoredLabel]:
     """Return the certain labels of the pages of *sites*, oldest first; at most *most*."""
+    labelled_at = func.coalesce(page_label.c.labelled_at, 0.0)
     statement = (
-        select(site.c.site, page.c.url, page_label.c.odds)
+        select(site.c.site, page.c.url, page_label.c.odds, labelled_at)
         .select_from(page_label)
         .join(page, page.c.id == page_label.c.page_id)
         .join(site, site.c.id == page_label.c.site_id)
         .where(among(page_label.c.site_id, sites), (page_label.c.odds > SURE) | (page_label.c.odds <= -SURE))
-        .order_by(func.coalesce(page_label.c.labelled_at, 0.0), page_label.c.page_id)
+        .order_by(labelled_at, page_label.c.page_id)
     )
     return [StoredLabel(*row) for row in connection.execute(statement.limit(most))]

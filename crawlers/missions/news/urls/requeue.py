@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ class Requeue:
         self._changes = 0  # of rules, and of the sites
         self._is_reading = False  # one look-up at a time
         self._names: dict[int, str] = {}  # of sites
+        self._sites: defaultdict[str, set[int]] = defaultdict(set)  # by their domains, and those above
         self._unfinished: dict[int, Position] = {}  # the position to continue from, by site
 
     def recall(self, sites: Iterable[QueuedSite]) -> ChangeSet:
@@ -60,32 +62,37 @@ class Requeue:
 
     def add_site(self, site_id: int, name: str) -> None:
         """Requeue the pages of a site, called *name*, when its rules change."""
-        self._names[site_id] = name
+        if site_id not in self._names:  # a page of the site may have another of its addresses
+            self._names[site_id] = name
+            for domain in parents(rule_domain(name)):
+                self._sites[domain].add(site_id)
 
     def forget(self, site_id: int) -> str | None:
         """Forget a site, which another worker requeues from now on; return its domain if no other site has that."""
         self._changes += 1
         self._unfinished.pop(site_id, None)
-        name = self._names.pop(site_id, None)
-        domains = set(map(rule_domain, self._names.values()))
-        return None if name is None or rule_domain(name) in domains else rule_domain(name)
+        if (name := self._names.pop(site_id, None)) is None:
+            return None
+        own = rule_domain(name)
+        for domain in parents(own):
+            self._sites[domain].discard(site_id)
+        return None if any(rule_domain(self._names[other]) == own for other in self._sites[own]) else own
 
     @property
     def has_more(self) -> bool:
         """Whether `step` has anything left to do."""
         return bool(self._unfinished)
 
-    def open_domains(self) -> set[str]:
-        """Return the domains of all sites, and those that they are below."""
-        return {domain for name in self._names.values() for domain in parents(rule_domain(name))}
+    def is_open(self, domain: str) -> bool:
+        """Return whether *domain* is that of a site, or above it."""
+        return bool(self._sites[domain])
 
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
         self._changes += 1
-        for site_id, name in self._names.items():
-            if domain in parents(rule_domain(name)):
-                self._unfinished[site_id] = BEFORE_ALL
-                changes.add(SiteRules(site_id, None))
+        for site_id in sorted(self._sites[domain]):
+            self._unfinished[site_id] = BEFORE_ALL
+            changes.add(SiteRules(site_id, None))
 
     async def step(self, now: float) -> None:
         """Look up some pages and requeue them, if any are left.

@@ -34,6 +34,11 @@ class UrlRule:
     precision_low: float = 0.0
     learnt_at: float = 0.0
 
+    @property
+    def is_of_people(self) -> bool:
+        """Whether a person wrote or confirmed it: it stands above what is learnt."""
+        return self.is_pinned or self.origin != LEARNT
+
 
 class RuleLearner:
     """Collects the labels of one domain, and learns rules from them.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
-from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, RuleLearner
+from crawlers.missions.news.urls.rule_learner import RuleLearner
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url
@@ -23,7 +23,7 @@ from crawlers.urls.domains import rule_domain
 from crawlers.urls.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from crawlers.items import Target
     from crawlers.missions.news.article.article_evidence import StoredLabel
@@ -39,7 +39,7 @@ class _Matcher(NamedTuple):
     """The rules of a domain, compiled."""
 
     expressions: UrlExpressions
-    weights: list[float]
+    rules: list[UrlRule]
 
 
 @lru_cache(maxsize=MAX_SITES)  # sites that are built with the same software share their rules
@@ -59,12 +59,14 @@ class RuleSet:
 
     def replace(self, domain: str, rules: Iterable[UrlRule]) -> None:
         """Replace the rules of *domain*."""
-        self._rules[domain] = tuple(rules)
-        self._of_site.clear()
+        new = tuple(rules)
+        if new != self._rules.get(domain, ()):
+            self._rules[domain] = new
+            self._of_site.clear()
 
     def replace_learnt(self, domain: str, learnt: Iterable[UrlRule]) -> None:
         """Replace the learnt rules of *domain*; manual and pinned ones are kept and take precedence."""
-        kept = [rule for rule in self._rules.get(domain, ()) if rule.is_pinned or rule.origin != LEARNT]
+        kept = [rule for rule in self._rules.get(domain, ()) if rule.is_of_people]
         expressions = {rule.regex for rule in kept}
         kept += [rule for rule in learnt if rule.regex not in expressions]
         self.replace(domain, sorted(kept, key=lambda rule: -rule.weight))
@@ -78,7 +80,11 @@ class RuleSet:
         return self._matcher(site) is not None
 
     def weight(self, site: str, url: str) -> float:
-        """Return the largest weight of the rules that *url* of *site* matches; 0 if it matches none, or is forbidden.
+        """Return the weight of the rules that *url* of *site* matches, see `weight_of` and `matching`."""
+        return weight_of(self.matching(site, url))
+
+    def matching(self, site: str, url: str) -> list[UrlRule]:
+        """Return the rules that *url* of *site* matches.
 
         *site* is scheme://host[:port], and *url* begins with it. Raises `ConfigError` if a rule is invalid.
 
@@ -87,18 +93,25 @@ class RuleSet:
         One dictionary look-up and one match, linear in the length of the URL.
         """
         if (matcher := self._matcher(site)) is None:
-            return 0.0
-        weights = [matcher.weights[index] for index in matcher.expressions.matching(url[len(site) :])]
-        return max(weights, default=0.0) if 0.0 not in weights else 0.0
+            return []
+        return [matcher.rules[index] for index in matcher.expressions.matching(url[len(site) :])]
 
     def _matcher(self, site: str) -> _Matcher | None:
         if site not in self._of_site:
             if len(self._of_site) >= MAX_SITES:
                 self._of_site.clear()
             rules = self.rules_of(rule_domain(site))
-            weights = [rule.weight for rule in rules]
-            self._of_site[site] = _Matcher(_compiled(tuple(rule.regex for rule in rules)), weights) if rules else None
+            self._of_site[site] = _Matcher(_compiled(tuple(rule.regex for rule in rules)), rules) if rules else None
         return self._of_site[site]
+
+
+def weight_of(matched: Collection[UrlRule]) -> float:
+    """Return the largest weight of the rules that a URL matches; 0 if there is none, or one forbids it.
+
+    Rules of people stand above those that were learnt.
+    """
+    weights = [rule.weight for rule in matched if rule.is_of_people] or [rule.weight for rule in matched]
+    return max(weights, default=0.0) if 0.0 not in weights else 0.0
 
 
 _PAGE_WORDS = r"page|paged|pg|pagina|pagenum|page_?no|seite|sida|strona|stranica|stranitsa|p"
@@ -135,7 +148,10 @@ def is_archive(url: str) -> bool:
     return len(path) < _MAX_CHARS and _PATH.search(path, begin) is not None
 
 
-PROBABLE = 0.5  # probability by the prior from which a URL waits with those that rules classify as articles
+PROBABLE = 0.5  # probability from which a URL waits with the articles
+MISSED = 0.1  # probability that a URL is an article which no rule of its site matches
+_MOST_ODDS = 30.0  # that one model is better than the other
+_LEAST = 0.02  # of the probabilities that are compared, so that one label doesn't decide
 SUPPORT = 1.0  # the most log-odds that the prior of its URL adds to the evidence of a page
 LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of NEWS_RULES
 
@@ -143,9 +159,15 @@ LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of N
 class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
-    *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, a prior classifies the URLs of
-    sites that have none. The values of queue slots are *else_factor*, or *fit_factor* times the weight of the matching
-    rule.
+    *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, the probability that a URL is an
+    article is that of a prior on sites without rules. On others it is the mean of that and of the weight of the rules,
+    each with the probability that it is the better model, by the labels since the rules were learnt [1]_. Rules of
+    people stand above both. The values of queue slots are the probability times *fit_factor*, or *else_factor* for URLs
+    that are probably no articles.
+
+    References
+    ----------
+    .. [1] Hoeting, Madigan, Raftery, Volinsky (1999), Bayesian Model Averaging: A Tutorial, Statistical Science 14(4).
     """
 
     def __init__(
@@ -161,16 +183,18 @@ class UrlClassifier:
         self._fit_factor = fit_factor
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
+        self._records: dict[str, float] = {}  # log-odds that rules are better than the prior, by domain
 
     def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
         """Replace the rules of *domain* by the stored ones; those learnt earlier count only where rules are learnt."""
         if self._applies:
-            known = (rule for rule in rules if self._prior is not None or rule.origin == HAND or rule.is_pinned)
+            known = (rule for rule in rules if self._prior is not None or rule.is_of_people)
             self._rules.replace(domain, known)
 
     def forget_labels(self, domain: str) -> None:
         """Forget the labels of *domain*, from which another worker learns from now on; its rules are kept."""
         self._learners.pop(domain, None)
+        self._records.pop(domain, None)
         if self._prior is not None:
             self._prior.forget(domain)
 
@@ -188,14 +212,19 @@ class UrlClassifier:
 
     def slot(self, site: str, url: str) -> QueueSlot:
         """Return the queue slot of *url* of *site*, unless a feed announced it."""
-        weight = self._rules.weight(site, url)
-        if weight > 0.0:
-            return QueueSlot(FIT, self._fit_factor * weight)
-        is_old = is_archive(url)
-        probability = 0.0 if is_old else self.prior(site, url)
+        matched = self._rules.matching(site, url)
+        weight = weight_of(matched)
+        if weight <= 0.0 and is_archive(url):
+            return QueueSlot(ARCHIVE, self._else_factor)
+        if self._prior is None or any(rule.is_of_people for rule in matched):
+            return QueueSlot(FIT, self._fit_factor * weight) if weight > 0.0 else QueueSlot(OTHER, self._else_factor)
+        probability = self._prior.probability(rule_domain(site), url[len(site) :])
+        if self._rules.has_rules(site):
+            share = 1.0 / (1.0 + math.exp(-self._records.get(rule_domain(site), 0.0)))
+            probability = share * (weight or MISSED) + (1.0 - share) * probability
         if probability >= PROBABLE:
             return QueueSlot(FIT, self._fit_factor * probability)
-        return QueueSlot(ARCHIVE if is_old else OTHER, self._else_factor)
+        return QueueSlot(OTHER, self._else_factor * probability)
 
     def prior(self, site: str, url: str) -> float:
         """Return the probability that *url* of *site* is an article by the prior; 0 if there are rules, or no prior."""
@@ -213,20 +242,20 @@ class UrlClassifier:
 
         Learnt rules are added to *changes*. Returns whether the slots of pages of the domain may have changed.
         """
-        are_due, is_informed = self._take_label(site, url, odds)
+        are_due, is_informed = self._take_label(site, url, odds, now)
         if not are_due:
             return is_informed
         domain = rule_domain(site)
         before = self._rules.rules_of(domain)
         learnt = self._learners[domain].rules(now)
         self._rules.replace_learnt(domain, learnt)
+        self._records.pop(domain, None)
         changes.add(LearntRulesRow(domain, tuple(learnt)))
         rules = self._rules.rules_of(domain)
-        is_change = {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}
-        if is_change:
+        if {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}:
             noun = plural(len(rules), "rule")
             logger.info("%s: %d %s for articles, %d of them learnt", domain, len(rules), noun, len(learnt))
-        return is_change or is_informed
+        return True
 
     def recall(self, labels: Iterable[StoredLabel]) -> None:
         """Restore what was learnt from *labels*, those of previous runs or of another worker, the oldest first.
@@ -234,15 +263,19 @@ class UrlClassifier:
         The rules that were learnt from them are stored.
         """
         for one in labels:
-            self._take_label(one.site, one.url, one.odds)
+            self._take_label(one.site, one.url, one.odds, one.at)
 
-    def _take_label(self, site: str, url: str, odds: float) -> tuple[bool, bool]:
+    def _take_label(self, site: str, url: str, odds: float, at: float) -> tuple[bool, bool]:
         """Return whether the label makes rules due, and whether the prior has learnt so much that slots change."""
         is_article, domain, target, prior = label(odds), rule_domain(site), target_of_url(url), self._prior
         if prior is None or is_article is None:
             return False, False
+        if self._rules.has_rules(site) and at > max(rule.learnt_at for rule in self._rules.rules_of(domain)):
+            by_rules, by_prior = self._rules.weight(site, url) or MISSED, prior.probability(domain, target)
+            ratio = _surprise(by_prior, is_article) - _surprise(by_rules, is_article)
+            self._records[domain] = max(-_MOST_ODDS, min(_MOST_ODDS, self._records.get(domain, 0.0) + ratio))
         are_due = self._learners.setdefault(domain, RuleLearner()).label(target, is_article, prior.shipped(target))
-        if not prior.label(domain, target, is_article) or self._rules.has_rules(site):
+        if not prior.label(domain, target, is_article):
             return are_due, False
         count = prior.labels(domain)
         return are_due, count & (count - 1) == 0
@@ -251,5 +284,11 @@ class UrlClassifier:
         """Return a hash that changes whenever `slot` may change for a URL of *site*."""
         domain = rule_domain(site)
         rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(domain))
-        learnt = -1 if rules or self._prior is None else self._prior.labels(domain).bit_length()
+        learnt = -1 if self._prior is None else self._prior.labels(domain).bit_length()
         return blake2b(repr((self._fit_factor, self._else_factor, rules, learnt)).encode(), digest_size=8).hexdigest()
+
+
+def _surprise(probability: float, is_article: bool) -> float:
+    """Return minus the logarithm of the *probability* that a model gave to what was found."""
+    bounded = max(_LEAST, min(1.0 - _LEAST, probability))
+    return -math.log(bounded if is_article else 1.0 - bounded)

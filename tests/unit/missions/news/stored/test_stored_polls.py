@@ -80,7 +80,7 @@ def test_labels_are_sorted_oldest_first(crawl):
     crawl.write(PageLabelRow(crawl.page("/uncertain", NOW), crawl.sites[SITE], 2.0, None))
     other = NewsStore(crawl.database, "other")
     other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 3.0, NOW))
-    expected = [(SITE, f"{SITE}/{n}", 3.0) for n in (0, 1, 3, 4, 2)]
+    expected = [(SITE, f"{SITE}/{n}", 3.0, times[n] or 0.0) for n in (0, 1, 3, 4, 2)]
     assert read(labels_of, crawl.database, crawl.sites.values()) == expected
     assert read(labels_of, crawl.database, crawl.sites.values(), 2) == expected[:2]
 

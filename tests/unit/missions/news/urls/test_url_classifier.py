@@ -213,10 +213,34 @@ def test_pages_are_queued_anew_when_the_labels_that_the_prior_learns_from_have_d
     assert len(set(fingerprints)) == 8
 
 
+def test_rules_and_the_prior_count_as_much_as_they_were_right_since_the_rules_were_learnt():
+    book = classifier(used="learnt")
+    book.replace("paper.example", [UrlRule(r"/a/\d+", 0.9, LEARNT, learnt_at=1.0)])
+    by_rule, by_form = f"{SITE}/a/1", TITLE
+    for number in range(2, 7):
+        label(book, f"{SITE}/a/{number}", 3.0, now=2.0)
+        label(book, TITLE[:-3] + str(number), -3.0, now=2.0)
+    rules_are_right = [book.slot(SITE, url).queue for url in (by_rule, by_form)]
+    assert rules_are_right == [FIT, OTHER]
+    other = classifier(used="learnt")
+    other.replace("paper.example", [UrlRule(r"/a/\d+", 0.9, LEARNT, learnt_at=1.0)])
+    for number in range(2, 7):
+        label(other, f"{SITE}/a/{number}", -3.0, now=2.0)
+        label(other, TITLE[:-3] + str(number), 3.0, now=2.0)
+    assert [other.slot(SITE, url).queue for url in (by_rule, by_form)] == [OTHER, FIT]
+
+
+def test_probable_pages_come_first_among_those_that_are_probably_no_articles():
+    book = classifier(used="learnt")
+    first, last = book.slot(SITE, f"{SITE}/about"), book.slot(SITE, f"{SITE}/tag/storm")
+    assert first.queue == last.queue == OTHER
+    assert first.value != last.value
+
+
 OTHERS = "http://www.gazette.example"
 PAGES = [
-    StoredLabel(site, site + path, odds)
-    for n in range(20)
+    StoredLabel(site, site + path, odds, 1.0 + n)
+    for n in range(40)
     for site in ((SITE, OTHERS) if n < 5 else (SITE,))
     for path, odds in ((f"/a/{n}f3a77c0{n}", 3.0), (f"/b/{n}", -3.0))
 ]
@@ -224,8 +248,8 @@ PAGES = [
 
 def test_resumed_run_knows_what_was_learnt_also_of_sites_with_rules():
     first, second = classifier(used="learnt"), classifier(used="learnt")
-    for site, url, odds in PAGES:
-        label(first, url, odds, site)
+    for site, url, odds, at in PAGES:
+        label(first, url, odds, site, at)
     assert first.has_rules(SITE)
     assert not first.has_rules(OTHERS)
     second.replace("paper.example", first._rules.rules_of("paper.example"))
