@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import brotli
 from backports import zstd
-from isal import isal_zlib
+from zlib_ng import zlib_ng
 
 from crawlers.errors import BadBody, DamagedBody
 from crawlers.reasons import Reason
@@ -25,8 +25,8 @@ ZSTD_WINDOW_LOG = 23  # 8 MB, which RFC 9659 section 3 allows for content encodi
 _PIECE = 4_096  # bytes that are decompressed at a time, of which nothing is read if they are damaged
 _CHUNK = 65_536  # bytes that result at a time
 _GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 31, 15, -15
-_ISAL_ERROR = cast("type[Exception]", isal_zlib.error)  # its type stub takes the class for an exception
-_DAMAGED = (_ISAL_ERROR, brotli.error, zstd.ZstdError, EOFError)
+_ZLIB_ERROR = cast("type[Exception]", zlib_ng.error)  # its type stub takes the class for an exception
+_DAMAGED = (_ZLIB_ERROR, brotli.error, zstd.ZstdError, EOFError)
 
 
 class _Decoder(Protocol):
@@ -54,7 +54,7 @@ def decompressed(body: bytes, encodings: Iterable[str], most: int) -> bytes:
 
     Raises `BadBody` beyond a limit, `DamagedBody` for damaged or truncated data: half a page would look whole.
 
-    >>> decompressed(isal_zlib.compress(b"text"), ["deflate"], 1000)
+    >>> decompressed(zlib_ng.compress(b"text"), ["deflate"], 1000)
     b'text'
     """
     names = [name.strip().lower() for header in encodings for name in header.split(",")]
@@ -69,14 +69,14 @@ def decompressed(body: bytes, encodings: Iterable[str], most: int) -> bytes:
 
 def _gzip(body: bytes, most: int, name: str) -> bytes:
     magic = b"\x1f\x8b"  # RFC 1952 section 2.3.1
-    return _parts(body, _Coding(lambda: isal_zlib.decompressobj(_GZIP_WINDOW), magic), most, name)
+    return _parts(body, _Coding(lambda: zlib_ng.decompressobj(_GZIP_WINDOW), magic), most, name)
 
 
 def _deflate(body: bytes, most: int, name: str) -> bytes:
     """Decompress zlib data, or raw deflate data, which some servers send instead."""
     is_zlib = body[0] & 15 == 8 and int.from_bytes(body[:2]) % 31 == 0  # RFC 1950 section 2.2
     window = _ZLIB_WINDOW if is_zlib else _RAW_WINDOW
-    return _parts(body, _Coding(lambda: isal_zlib.decompressobj(window), b""), most, name)
+    return _parts(body, _Coding(lambda: zlib_ng.decompressobj(window), b""), most, name)
 
 
 def _zstd(body: bytes, most: int, name: str) -> bytes:

@@ -64,6 +64,14 @@ def test_plain_text_with_a_wrong_header_stays_as_it_is(name):
     assert decompressed(TEXT, [name], 0) == TEXT
 
 
+@pytest.mark.parametrize("length", [10, 4_083, 5_000])
+def test_header_with_a_checksum_may_be_longer_than_a_piece(length):
+    head = b"\x1f\x8b\x08\x0a" + bytes(6) + b"n" * length + b"\0"  # with a name and a checksum (RFC 1952 section 2.3)
+    ends = zlib.crc32(TEXT).to_bytes(4, "little") + len(TEXT).to_bytes(4, "little")
+    body = head + (zlib.crc32(head) & 0xFFFF).to_bytes(2, "little") + raw_deflate(TEXT) + ends
+    assert decompressed(body, ["gzip"], 0) == TEXT
+
+
 @ALL
 @pytest.mark.parametrize("lost", [1, 5, 100, 500_000, MEGABYTE - 10])
 def test_truncated_bodies_are_damaged(name, compress, lost):

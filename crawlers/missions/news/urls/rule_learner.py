@@ -51,7 +51,7 @@ class RuleLearner:
         # By path and query, the oldest first: the prior, 0 to 1, that it is an article.
         self._articles: dict[str, float] = {}
         self._others: dict[str, float] = {}
-        self._seen = 0  # URLs ever labelled
+        self.seen = 0  # URLs ever labelled
         self._due_at = FIRST_AT
 
     def label(self, target: str, is_article: bool, prior: float = 0.5) -> bool:
@@ -63,13 +63,13 @@ class RuleLearner:
         self._articles.pop(target, None)
         self._others.pop(target, None)
         (self._articles if is_article else self._others)[target] = prior
-        self._seen += not known
+        self.seen += not known
         if len(self._articles) + len(self._others) > MAX_LABELS:
             larger = max(self._articles, self._others, key=len)
             del larger[next(iter(larger))]
-        if self._seen < self._due_at or min(len(self._articles), len(self._others)) < MIN_KIND:
+        if self.seen < self._due_at or min(len(self._articles), len(self._others)) < MIN_KIND:
             return False
-        while self._due_at <= self._seen:
+        while self._due_at <= self.seen:
             self._due_at *= 2
         return True
 

@@ -150,6 +150,7 @@ def is_archive(url: str) -> bool:
 
 PROBABLE = 0.5  # probability from which a URL waits with the articles
 MISSED = 0.1  # probability that a URL is an article which no rule of its site matches
+_DOUBTED = 15  # labels from which rules are as probably the better model as the prior
 _MOST_ODDS = 30.0  # that one model is better than the other
 _LEAST = 0.02  # of the probabilities that are compared, so that one label doesn't decide
 SUPPORT = 1.0  # the most log-odds that the prior of its URL adds to the evidence of a page
@@ -161,7 +162,8 @@ class UrlClassifier:
 
     *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, the probability that a URL is an
     article is that of a prior on sites without rules. On others it is the mean of that and of the weight of the rules,
-    each with the probability that it is the better model, by the labels since the rules were learnt [1]_. Rules of
+    each with the probability that it is the better model, by the number of labels from which the
+    rules were learnt, and by those since [1]_. Rules of
     people stand above both. The values of queue slots are the probability times *fit_factor*, or *else_factor* for URLs
     that are probably no articles.
 
@@ -249,7 +251,7 @@ class UrlClassifier:
         before = self._rules.rules_of(domain)
         learnt = self._learners[domain].rules(now)
         self._rules.replace_learnt(domain, learnt)
-        self._records.pop(domain, None)
+        self._records[domain] = _confidence(self._learners[domain].seen)
         changes.add(LearntRulesRow(domain, tuple(learnt)))
         rules = self._rules.rules_of(domain)
         if {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}:
@@ -270,11 +272,15 @@ class UrlClassifier:
         is_article, domain, target, prior = label(odds), rule_domain(site), target_of_url(url), self._prior
         if prior is None or is_article is None:
             return False, False
-        if self._rules.has_rules(site) and at > max(rule.learnt_at for rule in self._rules.rules_of(domain)):
+        learner = self._learners.setdefault(domain, RuleLearner())
+        is_test = self._rules.has_rules(site) and at > max(rule.learnt_at for rule in self._rules.rules_of(domain))
+        if is_test:
             by_rules, by_prior = self._rules.weight(site, url) or MISSED, prior.probability(domain, target)
             ratio = _surprise(by_prior, is_article) - _surprise(by_rules, is_article)
             self._records[domain] = max(-_MOST_ODDS, min(_MOST_ODDS, self._records.get(domain, 0.0) + ratio))
-        are_due = self._learners.setdefault(domain, RuleLearner()).label(target, is_article, prior.shipped(target))
+        are_due = learner.label(target, is_article, prior.shipped(target))
+        if not is_test:
+            self._records[domain] = _confidence(learner.seen)
         if not prior.label(domain, target, is_article):
             return are_due, False
         count = prior.labels(domain)
@@ -292,3 +298,8 @@ def _surprise(probability: float, is_article: bool) -> float:
     """Return minus the logarithm of the *probability* that a model gave to what was found."""
     bounded = max(_LEAST, min(1.0 - _LEAST, probability))
     return -math.log(bounded if is_article else 1.0 - bounded)
+
+
+def _confidence(labels: int) -> float:
+    """Return the log-odds that rules that were learnt from so many *labels* are better than the prior."""
+    return math.log2(max(1.0, labels / _DOUBTED))
