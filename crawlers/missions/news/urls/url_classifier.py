@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_SITES = 10_000  # sites with compiled rules, some 10 KB a rule after many URLs; beyond that the cache is cleared
+MAX_SITES = 2_000  # with compiled rules, some 30 kB each after many URLs; beyond that the cache is cleared
 
 
 class _Matcher(NamedTuple):
