@@ -12,6 +12,7 @@ answer would otherwise occupy all downloads until they time out.
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -285,8 +286,9 @@ class Trials:
     """
 
     def __init__(self, most: float) -> None:
-        self._half = most // 2
-        self._three_quarters = most * 3 // 4
+        is_limited = math.isfinite(most)  # infinity // 2 is not a number
+        self._half = most // 2 if is_limited else most
+        self._three_quarters = most * 3 // 4 if is_limited else most
         self._responding: set[int] = set()  # sites that responded last
         self._pages: set[int] = set()  # in flight, of sites on trial
         self._sites: Counter[int] = Counter()  # their numbers

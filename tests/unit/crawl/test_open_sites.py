@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from types import SimpleNamespace
 
@@ -86,6 +87,11 @@ def test_half_of_the_downloads_are_of_sites_on_trial():
     trials.record_result(1, 1, responded=True)
     trials.record_result(2, 2, responded=True)
     assert trials.admit_waiting(0) == [5]
+
+
+def test_new_sites_of_a_plain_spider_are_admitted_together():
+    trials = Trials(math.inf)
+    assert [start(trials, site, page_id=site, robots=1) for site in range(2)] == [True, True]
 
 
 def test_robots_txt_files_in_flight_leave_less_room():
