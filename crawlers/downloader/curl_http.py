@@ -30,6 +30,7 @@ from scrapy.utils.ssl import _get_tls_version_limits
 from twisted.internet.ssl import Certificate
 
 from crawlers.downloader.address_filter import AddressFilter, addresses_of, target_of
+from crawlers.downloader.curl_errors import error_of, may_be_strict  # a process without descriptors imports none
 from crawlers.downloader.curl_transfer import CurlLoop, Transfer
 from crawlers.downloader.download_errors import (
     BadResponseError,
@@ -231,8 +232,6 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         if code == pycurl.E_OPERATION_TIMEDOUT:
             return _timeout(request)
         if transfer.headers is None:
-            from crawlers.downloader.curl_errors import error_of, may_be_strict
-
             if may_be_strict(code, message):
                 self._of_lenient[transfer.target] = None
             if code == pycurl.E_PEER_FAILED_VERIFICATION:

@@ -18,6 +18,7 @@ from sqlalchemy.sql import visitors
 
 from crawlers.errors import ConfigError, StoreError, StoreVersionError
 from crawlers.mission import first_crawl
+from crawlers.store.database_errors import opening_error, store_error  # a process without descriptors imports none
 from crawlers.store.schema import PROGRAM_TABLES
 from crawlers.store.schema.tables import SCHEMA_VERSION, metadata, schema_version
 
@@ -60,8 +61,6 @@ class Database:
             self.engine.dispose()
             if not isinstance(error, DatabaseError):
                 raise
-            from crawlers.store.database_errors import opening_error
-
             raise opening_error(error, self.name) from error
         self._may_create = False
 
@@ -168,8 +167,6 @@ class Database:
         try:
             yield
         except (PoolTimeout, DBAPIError) as error:
-            from crawlers.store.database_errors import store_error
-
             if (found := store_error(error, self.name)) is None:
                 raise
             raise found from error
