@@ -127,7 +127,10 @@ class ExtendedGraph:
 
 
 class CachedGraph:
-    """*graph*, the edges of which are read only once from where it has them, if they are at most `CACHED_EDGES`."""
+    """*graph*, the edges of which are read only once from where it has them, if they are few.
+
+    That is at most `CACHED_EDGES` between at most a tenth as many nodes; others are read each time.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.name = graph.name
