@@ -213,7 +213,8 @@ class RequestFlow:
             from crawlers.extensions.pending_callbacks import PendingCallbacks
             from crawlers.schedulers.foreign_queue import ForeignRequests
 
-            callbacks = self._callbacks or PendingCallbacks(self._crawl.recording.record)  # missions yield no requests
+            # Missions yield no requests, but a middleware of a user may replace theirs.
+            callbacks = self._callbacks or PendingCallbacks(self._crawl.recording.record)
             self._foreign = ForeignRequests(*self._of_foreign, callbacks, self._crawler.signals)
         return self._foreign
 
