@@ -26,9 +26,11 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from crawlers.downloader.http import CLIENTS, Callbacks, HTTPHandler, heard_signals, http_client
+from crawlers.inputs.setting_readers import are_any_rendered
 from crawlers.items import RECORDED, RENDER
 from crawlers.middlewares.content_types import ContentTypeMiddleware, is_of_mission, is_read_as_bytes
 from crawlers.middlewares.redirects import RedirectMiddleware
+from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,9 +44,8 @@ if TYPE_CHECKING:
 
 # What these do to a request, they do to all.
 _SAME = (DefaultHeadersMiddleware, DownloadTimeoutMiddleware, HttpCompressionMiddleware, UserAgentMiddleware)
-# `ShortWay` calls these itself; see `_count` for the stats.
+# `ShortWay` calls these itself, and `RenderingMiddleware`; see `_count` for the stats.
 _CALLED = (ContentTypeMiddleware, RedirectMiddleware, DownloaderStats)
-_RENDERING = "crawlers.middlewares.rendering"  # likewise; few crawls import it
 _IDLE = (HttpAuthMiddleware, HttpProxyMiddleware)  # without user and proxy
 
 
@@ -59,14 +60,14 @@ class Downloader(ScrapyDownloader):
         """Return whether only middlewares, handlers and settings are in use whose work `ShortWay` does."""
         settings, middlewares = self.settings, self.middleware.middlewares
         handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
-        kinds = {type(one) for one in middlewares if type(one).__module__ != _RENDERING}
+        kinds = {type(one) for one in middlewares}
         return (
             http_client(settings) == CLIENTS["curl"]
             and all(load_object(handlers[scheme]) is HTTPHandler for scheme in ("http", "https"))
             and not (self._delay or self.per_slot_settings or settings.getbool("AUTOTHROTTLE_ENABLED"))
             and self.domain_concurrency >= self.total_concurrency
             and kinds >= {ContentTypeMiddleware, RedirectMiddleware}
-            and kinds <= {*_SAME, *_CALLED, *_IDLE}
+            and kinds <= {*_SAME, *_CALLED, *_IDLE, _rendering_kind(self.crawler)}
             and not any(one.proxies for one in middlewares if isinstance(one, HttpProxyMiddleware))
             and not (settings.get("HTTPAUTH_USER") or settings.get("HTTPAUTH_PASS"))
         )
@@ -76,6 +77,16 @@ class Downloader(ScrapyDownloader):
         if self.short_way is None or not is_read_as_bytes(request):
             return super().fetch(request)
         return self.short_way.fetch(request)
+
+
+def _rendering_kind(crawler: Crawler) -> type[RenderingMiddleware] | None:
+    """Return the class of the middleware that renders; None if no site is rendered: few crawls import it."""
+    spider = crawler.spider
+    if not isinstance(spider, SiteSpider) or not are_any_rendered(crawler.settings, spider.spec.sites):
+        return None
+    from crawlers.middlewares.rendering import RenderingMiddleware
+
+    return RenderingMiddleware
 
 
 class EngineRequest(NamedTuple):
@@ -99,12 +110,11 @@ class ShortWay:
         self._handler = CurlHTTPHandler.from_crawler(crawler)
         crawler.signals.connect(self._handler.close, signals.engine_stopped)
         middlewares = downloader.middleware.middlewares
-        by_kind: dict[type, Any] = {type(one): one for one in middlewares}
+        by_kind: dict[type | None, Any] = {type(one): one for one in middlewares}
         self._content_types: ContentTypeMiddleware = by_kind[ContentTypeMiddleware]
         crawler.signals.disconnect(self._content_types.headers_received, signals.headers_received)
         self._redirects: RedirectMiddleware = by_kind[RedirectMiddleware]
-        rendering: list[Any] = [one for one in middlewares if type(one).__module__ == _RENDERING]
-        self._rendering: RenderingMiddleware | None = rendering[0] if rendering else None
+        self._rendering: RenderingMiddleware | None = by_kind.get(_rendering_kind(crawler))
         self._stats: DownloaderStats | None = by_kind.get(DownloaderStats)
         self._same = [by_kind[kind] for kind in _SAME if kind in by_kind]
 
