@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.downloader.browser import Browser
 from crawlers.extensions.crawl_owner import required_extension
 from crawlers.items import REDIRECT, RENDER
 from crawlers.spiders.base import header
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from crawlers.downloader.browser import Browser
 
 
 class RenderingMiddleware:
@@ -31,8 +30,6 @@ class RenderingMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        from crawlers.downloader.browser import Browser  # `middlewares.downloader` knows this class in any crawl
-
         return cls(required_extension(crawler, Browser), crawler.settings.getlist("HTML_TYPES"))
 
     async def process_response(self, request: Request, response: Response) -> Response:
