@@ -181,6 +181,12 @@ MAX_AUTHORS = 20
 _MAX_NAME = 80  # letters; longer ones are sentences
 _MAX_LINE = 2_000  # letters that are read: twenty names are shorter
 
+_TAG = re.compile(r"<[^>]*>")
+_TAIL = re.compile(
+    r"\s+(?:for|of|from|at|in|is|reports?|special to)\s+(?:the\s+)?\S.*\Z"
+    r"|(?<=\S) +(?:staff (?:writer|reporter)|correspondent|reporter|contributor)\Z",
+    re.I,
+)
 _NO_NAME = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S*|@\w*|\b[\w.-]+\[at\]\S+", re.I)
 _AND = r"(?:and|und|et|og|och|en|&|и|та|і|ja|ve|dan|και|és|și|và|และ|y|و)\s+"
 _BETWEEN = re.compile(rf"\s*[;|/／,、，،•·\n(（\[【]\s*(?:{_AND})?|\s+[–—-]\s+|\s+{_AND}", re.I)
@@ -226,11 +232,12 @@ def _names(declared: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
     for line in declared:
         first = True
-        for part in _BETWEEN.split(" ".join(_NO_NAME.sub(" ", unescape(line[:_MAX_LINE])).split())):
-            name = BEFORE.sub("", part.strip(_EDGES)).strip(_EDGES)
+        text = _NO_NAME.sub(" ", _TAG.sub(" ", unescape(line[:_MAX_LINE])))
+        for part in _BETWEEN.split(" ".join(text.split())):
+            name = _TAIL.sub("", BEFORE.sub("", part.strip(_EDGES))).strip(_EDGES)
             letters = letters_of(name)
             # What stands behind a name is often what the person does, and where.
-            is_role = not first and (_ROLE.search(name) or not looks_like_name(name))
+            is_role = not first and (_ROLE.search(part) or not looks_like_name(name))
             if letters and len(name) <= _MAX_NAME and not is_role:
                 found.setdefault(letters, name)
                 first = False

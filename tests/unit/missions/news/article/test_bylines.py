@@ -74,3 +74,18 @@ def test_the_staff_or_the_site_does_not_end_the_search_for_a_person(said):
 def test_shown_byline_must_look_like_names():
     assert authors([], [], shown=["By the sea it rained all day", "More from our authors", "By Bo Ek"]) == ("Bo Ek",)
     assert authors([["Ann Lee"]], [], shown=SHOWN) == ("Ann Lee",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '<a href="/p">Jane Doe</a>',
+        "Jane Doe for The Guardian",
+        "Jane Doe of The Associated Press",
+        "Jane Doe in Paris",
+        "Jane Doe staff writer",
+        "Jane Doe special to The Post",
+    ],
+)
+def test_markup_and_what_follows_a_name_are_no_part_of_it(line):
+    assert authors([[line]], []) == ("Jane Doe",)
