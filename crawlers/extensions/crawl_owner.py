@@ -50,7 +50,7 @@ CRAWL_OPENED = object()  # the signal that a crawl has begun, its argument *craw
 LIBRARIES = (
     *("Scrapy", "Twisted", "pycurl", "SQLAlchemy", "selectolax", "can_ada", "xxhash", "protego", "w3lib"),
     *("webencodings", "charset-normalizer", "google-re2", "snowballstemmer", "feedparser", "lxml"),
-    *("htmldate", "networkx", "numpy", "scipy", "crategraph-forceatlas2", "isal"),
+    *("htmldate", "networkx", "numpy", "scipy", "crategraph-forceatlas2", "zlib-ng"),
 )
 # Whoever runs the command again has these of its own; what the file says is among the other settings.
 OF_THE_RUN = ("CRAWL", "DATABASE_URL", "LOG_ENABLED", "LOG_FILE", "SETTINGS_FILE")
