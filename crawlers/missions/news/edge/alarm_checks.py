@@ -84,9 +84,9 @@ class AlarmChecks:
         now = time.time()
         seen = alarms.check(session.database, session.row.id, self._limits, now, self._pause)
         store = partial(alarms.store_changes, crawl_id=session.row.id, seen=seen, now=now)
-        if not session.writer.is_closed:
+        if (seen.raised or seen.ended) and not session.writer.is_closed:
             session.writer.call(store)
-        else:  # the crawl has ended
+        elif seen.raised or seen.ended:  # the crawl has ended
             with session.database.write() as connection:
                 store(connection)
         for alarm in seen.raised:

@@ -24,6 +24,7 @@ from crawlers.missions.news.stored.news_tables import alarm, document, feed, new
 from crawlers.missions.news.stored.stored_polls import FAILS
 from crawlers.reasons import COPIES
 from crawlers.store.schema.tables import crawl, page, seed, site
+from crawlers.store.streaming import among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,9 +68,11 @@ def check(database: Database, crawl_id: int, limits: Limits, now: float, pause: 
 
 def store_changes(connection: Connection, crawl_id: int, seen: Check, now: float) -> None:
     """Store the alarms that were raised and ended at *now*."""
-    for one in seen.raised:
-        connection.execute(insert(alarm).values(crawl_id=crawl_id, **one._asdict(), raised_at=now))
-    connection.execute(update(alarm).where(alarm.c.id.in_(seen.ended)).values(ended_at=now))
+    if seen.raised:
+        rows = [{"crawl_id": crawl_id, **one._asdict(), "raised_at": now} for one in seen.raised]
+        connection.execute(insert(alarm), rows)
+    if seen.ended:
+        connection.execute(update(alarm).where(among(alarm.c.id, seen.ended)).values(ended_at=now))
 
 
 def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
