@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import literal_column, select
+from sqlalchemy import literal, literal_column, select
 
 from crawlers.items import State
 from crawlers.missions.news.stored.news_tables import (
@@ -39,7 +39,7 @@ class DocumentView(NamedTuple):
     is_cut: bool  # the text is longer than `MAX_CHARS`
     authors: list[str]
     keywords: list[str]
-    versions: list[DocumentVersionRow]  # the latest first
+    versions: list[DocumentVersionRow]  # the latest first; earlier ones without their texts
     parts: Sequence[Any]  # rows: content rules of the domain, by which its parts are found
     copies: list[Any]  # rows: the URLs of pages with the same article, and how that was recognised
     is_searched: bool  # whether all pages were searched for copies
@@ -63,7 +63,7 @@ def read_document(
     *values, name = found
     latest = DocumentRow(*values)
     versions = _versions(connection, latest)
-    chosen = next((one for one in versions if version in (None, one.version)), None)
+    chosen = versions[0] if version in (None, latest.version) else _version(connection, number, version)
     if chosen is None:
         return None
     published = latest.published if chosen.published_at == latest.published_at else None
@@ -93,10 +93,17 @@ def paragraphs_of(text: str) -> list[str]:
 
 def _versions(connection: Connection, row: DocumentRow) -> list[DocumentVersionRow]:
     its = document_version.c
-    earlier = select(document_version).where(its.page_id == row.page_id).order_by(its.version.desc())
+    columns = [literal("") if name == "text" else its[name] for name in DocumentVersionRow._fields]
+    earlier = select(*columns).where(its.page_id == row.page_id).order_by(its.version.desc())
     since = row.changed_at or row.stored_at
     latest = DocumentVersionRow(row.page_id, row.version, row.title, row.text, row.published_at, since)
     return [latest, *(DocumentVersionRow(*one) for one in connection.execute(earlier.limit(MAX_VERSIONS)))]
+
+
+def _version(connection: Connection, number: int, version: int | None) -> DocumentVersionRow | None:
+    wanted = (document_version.c.page_id == number, document_version.c.version == version)
+    found = connection.execute(select(document_version).where(*wanted)).one_or_none()
+    return None if found is None else DocumentVersionRow(*found)
 
 
 def _copies(
