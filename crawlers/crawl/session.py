@@ -20,7 +20,6 @@ from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.frontier import Frontier
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import Candidate
-from crawlers.graphs.site_graph import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.setting_readers import (
     check_order,
     chosen_order,
@@ -331,6 +330,8 @@ class CrawlSession:
             return
         self.writer.call(partial(crawls.drop_anchors, crawl_id=self.row.id))
         if not self._settings.getbool("SAVE_DUPLICATES") and self._are_separate:
+            from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
+
             for crawled in sites_of(self.database, self.row.id):
                 rows = duplicate_rows(self.database, crawled.id)
                 self.writer.call(partial(drop_duplicate_rows, rows=rows))

@@ -1,4 +1,4 @@
-"""Writes the graphs of a crawl as GEXF 1.3, the format that Gephi opens, as GraphML, and as CSV, with further columns.
+"""Writes the graphs of a crawl as GEXF 1.3, the format that Gephi opens, as CSV, and as GraphML, with further columns.
 
 These are importance, and the times at which pages were seen; memory: 8 bytes for each node and further column. Equal
 graphs give equal bytes: the files contain no date and no program version. GraphML is read by networkx, igraph, yEd,
@@ -13,8 +13,7 @@ which Gephi draws it; without, the namespace of the module is not declared.
 References
 ----------
 .. [1] GEXF Working Group (2022), GEXF 1.3 schema and primer, https://gexf.net
-.. [2] Brandes, Eiglsperger, Lerner (2004), GraphML Primer, http://graphml.graphdrawing.org
-.. [3] RFC 4180, Common Format and MIME Type for CSV Files; so lines end with CRLF
+.. [2] RFC 4180, Common Format and MIME Type for CSV Files; so lines end with CRLF
 """
 
 from __future__ import annotations
@@ -25,13 +24,12 @@ from array import array
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
-from xml.sax import saxutils
 
 from sqlalchemy import select
 
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import BUFFER_BYTES, replacing
-from crawlers.files.csv_tables import cell, clean, guarded, iso_time, write_rows
+from crawlers.files.csv_tables import guarded, iso_time, write_rows
 from crawlers.graphs.looks import laid_out
 from crawlers.graphs.model import (
     MEASURES,
@@ -39,7 +37,9 @@ from crawlers.graphs.model import (
     Column,
     ExtendedGraph,
     GraphSize,
+    attribute_texts,
     copy_edges,
+    escape,
     write_edges,
     write_lines,
 )
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from crawlers.files.csv_tables import Value
     from crawlers.graphs.looks import GraphLayout, Look, LookOf
     from crawlers.graphs.model import FurtherColumns, Graph
     from crawlers.graphs.site_graph import SiteGraph
@@ -68,19 +67,8 @@ HEAD = (
 VIZ = ' xmlns:viz="http://gexf.net/1.3/viz"'
 EDGE = ('<edge source="', '" target="', '" weight="', '"/>\n')
 
+
 # A parser turns the last three into spaces in an attribute, and a bare \r into \n anywhere.
-_ESCAPES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
-
-
-def escape(text: str) -> str:
-    r"""Return *text* for use in an XML attribute or element, without characters that XML forbids (see `clean`).
-
-    >>> escape('a < "b"\n')
-    'a &lt; &quot;b&quot;&#10;'
-    """
-    return saxutils.escape(clean(text), _ESCAPES)
-
-
 def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], look: LookOf | None = None) -> GraphSize:
     """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
@@ -136,17 +124,6 @@ def _node_lines(graph: Graph, look: LookOf | None) -> Iterator[str]:
         yield f'<node id="{number}" label="{escape(label)}"><attvalues>{attributes}</attvalues>{drawn}</node>'
 
 
-def attribute_texts(values: Sequence[Value], openings: Sequence[str], end: str) -> str:
-    """Return each of *values* that is not None between its opening and the *end*."""
-    found = []
-    for opening, value in zip(openings, values, strict=True):
-        if isinstance(value, str):
-            found.append(f"{opening}{escape(value)}{end}")
-        elif (text := str(value) if type(value) is int else cell(value)) is not None:
-            found.append(f"{opening}{text}{end}")
-    return "".join(found)
-
-
 def _viz(look: Look) -> str:
     """Return the elements of the module viz, in the order of the schema: color, position, size."""
     place = f'<viz:position x="{look.position[0]}" y="{look.position[1]}" z="0.0"/>' if look.position else ""
@@ -169,52 +146,10 @@ def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes], look: LookOf | Non
     return GraphSize(write_rows(out, columns, rows), edge_count)
 
 
-_GRAPHML_HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n'
-    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"'
-    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
-    ' xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns'
-    ' http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">'
-)
-_GRAPHML_EDGE = ('<edge source="', '" target="', '"><data key="weight">', "</data></edge>\n")
-_GRAPHML_TYPES = {"integer": "int", "long": "long", "double": "double", "boolean": "boolean", "string": "string"}
+def _write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes], look: LookOf | None = None) -> GraphSize:
+    from crawlers.graphs.graphml import write_graphml  # few crawls write it
 
-
-def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes], look: LookOf | None = None) -> GraphSize:
-    """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
-
-    Name and description become attributes of the graph, the label becomes an attribute of the nodes; GraphML has no
-    *look*.
-    """
-    edge_count = write_edges(graph, edges, _GRAPHML_EDGE)
-    write_lines(_graphml_head(graph), out)
-    node_count = write_lines(_graphml_nodes(graph), out)
-    copy_edges(edges, out)
-    write_lines(["</graph>", "</graphml>"], out)
-    return GraphSize(node_count, edge_count)
-
-
-def _graphml_head(graph: Graph) -> Iterator[str]:
-    about = {"name": graph.name, "description": graph.description}
-    yield _GRAPHML_HEAD
-    for name in about:
-        yield f'<key id="{name}" for="graph" attr.name="{name}" attr.type="string"/>'
-    yield '<key id="label" for="node" attr.name="label" attr.type="string"/>'
-    for number, (name, type_) in enumerate(graph.columns):
-        # The id of a key must be an XML name token, which the name of a column need not be.
-        yield f'<key id="n{number}" for="node" attr.name="{escape(name)}" attr.type="{_GRAPHML_TYPES[type_]}"/>'
-    yield '<key id="weight" for="edge" attr.name="weight" attr.type="int"/>'
-    yield '<graph id="graph" edgedefault="directed">'
-    for name, text in about.items():
-        if text:
-            yield f'<data key="{name}">{escape(text)}</data>'
-
-
-def _graphml_nodes(graph: Graph) -> Iterator[str]:
-    openings = [f'<data key="n{number}">' for number in range(len(graph.columns))]
-    for number, label, *values in graph.nodes():
-        attributes = attribute_texts(values, openings, "</data>")
-        yield f'<node id="{number}"><data key="label">{escape(label)}</data>{attributes}</node>'
+    return write_graphml(graph, out, edges, look)
 
 
 FIRST_SEEN, LAST_SEEN = "first_seen", "last_seen"
@@ -259,7 +194,7 @@ class GraphFormat(NamedTuple):
 
 FORMATS = {
     "gexf": GraphFormat(write_gexf, ".gexf", has_looks=True),
-    "graphml": GraphFormat(write_graphml, ".graphml"),
+    "graphml": GraphFormat(_write_graphml, ".graphml"),
     "csv": GraphFormat(write_csv, ".nodes.csv", ".edges.csv"),
 }
 

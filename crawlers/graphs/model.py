@@ -11,8 +11,9 @@ from array import array
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, Protocol
+from xml.sax import saxutils
 
-from crawlers.files.csv_tables import Value
+from crawlers.files.csv_tables import Value, cell, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 ColumnType = Literal["integer", "long", "double", "boolean", "string"]
 Row = tuple[int, str, *tuple[Value, ...]]  # id, label, then one value for each column
 
+_ESCAPES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 COPY_BYTES = 1 << 20
 EDGES_AT_ONCE = 4096  # keeps the text of a page with a million links below 0.5 MB
 CACHED_EDGES = 500_000  # 8 MB
@@ -204,6 +206,26 @@ def write_edges(graph: Graph, out: IO[bytes], around: tuple[str, str, str, str])
             out.write("".join([f"{head}{target}{after}{weight}{end}" for target, weight in some]).encode())
         count += len(targets)
     return count
+
+
+def escape(text: str) -> str:
+    r"""Return *text* for use in an XML attribute or element, without characters that XML forbids (see `clean`).
+
+    >>> escape('a < "b"\n')
+    'a &lt; &quot;b&quot;&#10;'
+    """
+    return saxutils.escape(clean(text), _ESCAPES)
+
+
+def attribute_texts(values: Sequence[Value], openings: Sequence[str], end: str) -> str:
+    """Return each of *values* that is not None between its opening and the *end*."""
+    found = []
+    for opening, value in zip(openings, values, strict=True):
+        if isinstance(value, str):
+            found.append(f"{opening}{escape(value)}{end}")
+        elif (text := str(value) if type(value) is int else cell(value)) is not None:
+            found.append(f"{opening}{text}{end}")
+    return "".join(found)
 
 
 def copy_edges(edges: IO[bytes], out: IO[bytes]) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.files.csv_tables import clean
-from crawlers.graphs.export import write_graphml
+from crawlers.graphs.graphml import write_graphml
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from tests.unit.graphs.test_gexf import GRAPH
 
