@@ -23,7 +23,8 @@ from pathlib import Path
 import networkx as nx
 
 from crawlers.graphs.export import graph_paths, write_graph
-from crawlers.graphs.model import PAGE_COLUMNS, MemoryGraph
+from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node
 
 OURS = ("gexf", "graphml", "csv")

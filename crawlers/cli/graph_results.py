@@ -16,9 +16,9 @@ from crawlers.graphs.analysis import StoredPageRank, analyse
 from crawlers.graphs.crawl_changes import CHANGES, COMPARISON_FORMATS, compared_sites, write_comparisons
 from crawlers.graphs.crawl_map import graph_map
 from crawlers.graphs.dataset import DATASET, write_dataset
-from crawlers.graphs.export import PARQUET, SEEN, ResultFiles, graph_paths, no_graph_of, write_laid_out
+from crawlers.graphs.export import PARQUET, ResultFiles, graph_paths, no_graph_of, write_laid_out
 from crawlers.graphs.looks import COMMUNITY, GraphLayout, graph_layout
-from crawlers.graphs.model import ExtendedGraph
+from crawlers.graphs.model import SEEN, ExtendedGraph
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.web_fragment import WebFragment, class_sizes, count_fragment, write_accompanying, write_pairs
 from crawlers.mission import mission_named

@@ -20,17 +20,20 @@ import heapq
 import json
 import sys
 from array import array
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Float, column, text
+from sqlalchemy import BigInteger, Float, column, select, text
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.model import MEASURES, Column, edge_places
+from crawlers.files.csv_tables import iso_time
+from crawlers.graphs.model import FIRST_SEEN, LAST_SEEN, MEASURES, Column, edge_places
 from crawlers.items import State
 from crawlers.ranking.link_ranks import hits, pagerank
 from crawlers.store.reading.importance import DECIMALS, shares_of_site
 from crawlers.store.reading.redirect_chains import final_target
+from crawlers.store.schema.tables import page
 from crawlers.store.streaming import streamed
 
 if TYPE_CHECKING:
@@ -171,13 +174,13 @@ class StoredPageRank:
         return query.columns(column("page_id", BigInteger), column("score", Float)).subquery("ranked")
 
     def _load_pages(self, connection: Connection) -> None:
-        for page, state, site, moved_to in streamed(connection, _PAGES, crawl=self._crawl_id):
+        for number, state, site, moved_to in streamed(connection, _PAGES, crawl=self._crawl_id):
             if state == State.MOVED:
-                self._moves[page] = moved_to
+                self._moves[number] = moved_to
                 continue
-            self._places[page] = len(self._places)
+            self._places[number] = len(self._places)
             if state == State.DONE:
-                self._read.append(page)
+                self._read.append(number)
                 self._sites.append(site)
 
     def _links(self, connection: Connection) -> csr_array:
@@ -207,3 +210,30 @@ def importance_column(pages: SiteGraph, database: Database, totals: Totals) -> F
         if node is not None:
             sums[node] += share
     return {Column("importance", "double"): lambda node: round(sums[node], DECIMALS)}
+
+
+NEVER = float("inf")  # of a page
+
+
+def seen_columns(pages: SiteGraph, database: Database, names: Sequence[str]) -> FurtherColumns:
+    """Return the columns *names* out of `SEEN` of the graph *pages*, in ISO 8601 and UTC.
+
+    `first_seen` is when the crawl found the first URL of the node, `last_seen` when it last fetched one of them. They
+    differ between crawls of an unchanged site, so graphs have them only on request.
+    """
+    nodes = len(pages) + 1  # they start at 1
+    first, last = array("d", [NEVER] * nodes), array("d", [-NEVER] * nodes)
+    done = select(page.c.id, page.c.found_at, page.c.fetched_at).where(
+        page.c.site_id == pages.site_id, page.c.state == int(State.DONE)
+    )
+    with database.read() as connection:
+        for page_id, found_at, fetched_at in connection.execution_options(stream_results=True).execute(done):
+            if (node := pages.node(page_id)) is not None:
+                first[node] = min(first[node], found_at)
+                last[node] = max(last[node], found_at if fetched_at is None else fetched_at)
+    times = {FIRST_SEEN: first, LAST_SEEN: last}
+    return {Column(name, "string"): partial(_time_of, times[name]) for name in names}
+
+
+def _time_of(times: array[float], node: int) -> str | None:
+    return iso_time(times[node])

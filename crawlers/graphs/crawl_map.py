@@ -31,7 +31,8 @@ from crawlers.graphs.looks import (
     GraphLayout,
     laid_out,
 )
-from crawlers.graphs.model import PAGE_COLUMNS, MemoryGraph
+from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.web_fragment import WebFragment, count_fragment
 from crawlers.items import State

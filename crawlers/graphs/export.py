@@ -20,19 +20,16 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from array import array
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
-
-from sqlalchemy import select
 
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import BUFFER_BYTES, replacing
-from crawlers.files.csv_tables import guarded, iso_time, write_rows
+from crawlers.files.csv_tables import guarded, write_rows
 from crawlers.graphs.looks import laid_out
 from crawlers.graphs.model import (
     MEASURES,
+    SEEN,
     CachedGraph,
     Column,
     ExtendedGraph,
@@ -43,16 +40,14 @@ from crawlers.graphs.model import (
     write_edges,
     write_lines,
 )
-from crawlers.items import State
 from crawlers.plurals import plural
-from crawlers.store.schema.tables import page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from crawlers.graphs.looks import GraphLayout, Look, LookOf
-    from crawlers.graphs.model import FurtherColumns, Graph
+    from crawlers.graphs.model import Graph
     from crawlers.graphs.site_graph import SiteGraph
     from crawlers.store.database import Database
     from crawlers.store.reading.importance import Totals
@@ -152,35 +147,8 @@ def _write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes], look: LookOf 
     return write_graphml(graph, out, edges, look)
 
 
-FIRST_SEEN, LAST_SEEN = "first_seen", "last_seen"
-SEEN = (FIRST_SEEN, LAST_SEEN)
 ALL_MEASURES = (*MEASURES, *SEEN)  # the names of GRAPH_MEASURES
-NEVER = float("inf")
 NAMES_SHOWN = 5
-
-
-def seen_columns(pages: SiteGraph, database: Database, names: Sequence[str]) -> FurtherColumns:
-    """Return the columns *names* out of `SEEN` of the graph *pages*, in ISO 8601 and UTC.
-
-    `first_seen` is when the crawl found the first URL of the node, `last_seen` when it last fetched one of them. They
-    differ between crawls of an unchanged site, so graphs have them only on request.
-    """
-    nodes = len(pages) + 1  # they start at 1
-    first, last = array("d", [NEVER] * nodes), array("d", [-NEVER] * nodes)
-    done = select(page.c.id, page.c.found_at, page.c.fetched_at).where(
-        page.c.site_id == pages.site_id, page.c.state == int(State.DONE)
-    )
-    with database.read() as connection:
-        for page_id, found_at, fetched_at in connection.execution_options(stream_results=True).execute(done):
-            if (node := pages.node(page_id)) is not None:
-                first[node] = min(first[node], found_at)
-                last[node] = max(last[node], found_at if fetched_at is None else fetched_at)
-    times = {FIRST_SEEN: first, LAST_SEEN: last}
-    return {Column(name, "string"): partial(_time_of, times[name]) for name in names}
-
-
-def _time_of(times: array[float], node: int) -> str | None:
-    return iso_time(times[node])
 
 
 class GraphFormat(NamedTuple):
@@ -299,6 +267,8 @@ def write_site_graph(
 
         graph = ExtendedGraph(graph, importance_column(pages, database, totals))
     if times := [name for name in wanted.measures if name in SEEN]:
+        from crawlers.graphs.analysis import seen_columns
+
         graph = ExtendedGraph(graph, seen_columns(pages, database, times))
     if computed := [name for name in wanted.measures if name not in SEEN]:
         from crawlers.graphs.analysis import analyse

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from array import array
-from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, Protocol
 from xml.sax import saxutils
@@ -30,6 +29,7 @@ _ESCAPES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 COPY_BYTES = 1 << 20
 EDGES_AT_ONCE = 4096  # keeps the text of a page with a million links below 0.5 MB
 CACHED_EDGES = 500_000  # 8 MB
+SEEN = FIRST_SEEN, LAST_SEEN = "first_seen", "last_seen"
 MEASURES = ("in_degree", "out_degree", "component", "component_size", "pagerank", "hub", "authority")  # see `analysis`
 
 
@@ -79,27 +79,6 @@ class Graph(Protocol):
 
     def nodes(self) -> Iterator[Row]:
         """Yield the rows in order of id; call it only after `edges` is exhausted."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryGraph:
-    """A graph of literals, for tests and small jobs."""
-
-    rows: Sequence[Row]
-    links: Sequence[tuple[int, Sequence[tuple[int, int]]]]
-    columns: tuple[Column, ...] = PAGE_COLUMNS
-    name: str = ""
-    description: str = ""
-
-    @property
-    def ids(self) -> list[int]:
-        return [row[0] for row in self.rows]
-
-    def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
-        return iter(self.links)
-
-    def nodes(self) -> Iterator[Row]:
-        return iter(self.rows)
 
 
 class ExtendedGraph:

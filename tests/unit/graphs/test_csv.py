@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from crawlers.files.csv_tables import clean
 from crawlers.graphs.export import write_csv
-from crawlers.graphs.model import Column, MemoryGraph
+from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.model import Column
 
 
 def tables(graph):

@@ -16,7 +16,8 @@ from sqlalchemy import update
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.graphs.export import FORMATS, ResultFiles, write_graph
-from crawlers.graphs.model import Column, MemoryGraph
+from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.model import Column
 from crawlers.reports.site_results import write_site_results
 from crawlers.store.reading.queries import crawl_numbered, sites_of
 from crawlers.store.schema.tables import page

@@ -12,7 +12,8 @@ from lxml import etree
 from crawlers.files.csv_tables import clean
 from crawlers.graphs.export import write_gexf
 from crawlers.graphs.looks import Look
-from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
+from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.model import PAGE_COLUMNS, Column
 from crawlers.items import Node
 from tests.support.memory import peak_bytes
 

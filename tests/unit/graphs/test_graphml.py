@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from crawlers.files.csv_tables import clean
 from crawlers.graphs.graphml import write_graphml
-from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
+from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.model import PAGE_COLUMNS, Column
 from tests.unit.graphs.test_gexf import GRAPH
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from crawlers.files.csv_tables import cell, clean
-from crawlers.graphs.model import EDGES_AT_ONCE, MemoryGraph, write_edges
+from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.model import EDGES_AT_ONCE, write_edges
 
 CONTROLS = (
     *(*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0)),
