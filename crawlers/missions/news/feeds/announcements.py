@@ -102,7 +102,7 @@ class Announcements:
             if not one.waits:
                 changes.add(*self._polls.read_once(one.page_id, now))
                 by_site.setdefault(one.site, []).append((one.page_id, one.reason, one.fetched_at))
-        if by_site:
-            self._frontier.submit(changes, now)
         for site, its in by_site.items():
             self._frontier.fetch_again(site, its, now)
+        if changes:
+            self._frontier.submit(changes, now)  # behind: after a kill in between, a page is polled and fetched again

@@ -127,7 +127,8 @@ class NextVisits:
             due_at = now + self._recheck_s
             changes.add(PollRow(lease.id, lease.site_id, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None))
             return True, due_at
-        if self.kind(lease) or lease.level == 0 or not (news.fits or lease.is_revisit):
+        was_announced = lease.is_revisit and not news.outcome and lease.key in self._announcements  # maybe a section
+        if self.kind(lease) or lease.level == 0 or was_announced or not (news.fits or lease.is_revisit):
             return True, self._of_hub(lease, page, news, found, changes, now)
         return False, None
 

@@ -59,6 +59,17 @@ def test_page_that_shows_articles_comes_back_and_one_that_shows_few_does_not(run
     assert crawl.slot("/a4") == (FRESH, NOW + 9 * HOUR)
 
 
+def test_section_that_a_feed_announces_is_polled_on_if_it_shows_new_articles(runs):
+    crawl = runs(RULE)
+    crawl.end(crawl.lease(), "/section", news=News(feeds=[target("/feed")]))
+    found = crawl.leases()
+    crawl.end(found["/section"], "/a1", "/a2")
+    assert crawl.poll("/section") == (PAGE, 0, 0)
+    crawl.end(found["/feed"], "/section", news=feed("/section"))
+    crawl.end(crawl.leases()["/section"], "/a3", "/a4", "/a5")
+    assert crawl.poll("/section")[0] == PAGE
+
+
 def test_home_page_that_moved_is_one_at_its_new_address(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target("/en/"))
