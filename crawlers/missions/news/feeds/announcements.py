@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.values import Lease, PageVisit
     from crawlers.missions.news.news_items import Announced
     from crawlers.missions.news.plan.polls import Polls
+    from crawlers.missions.news.stored.news_tables import PollRow
     from crawlers.missions.news.stored.stored_polls import UnreadArticle
     from crawlers.store.database import Database
     from crawlers.store.writing.writer import Writer
@@ -94,15 +95,17 @@ class Announcements:
         Pages that are polled as lists are no articles; other polled pages are polled no more.
         """
         by_site: dict[str, list[PageVisit]] = {}
-        changes = ChangeSet()
+        rows: list[PollRow] = []
         for one in stored.unread:
             if self._polls.is_list(one.page_id):
                 continue
             self._announce([one.key])  # targets of redirects are announced by them
             if not one.waits:
-                changes.add(*self._polls.read_once(one.page_id, now))
+                rows += self._polls.read_once(one.page_id, now)
                 by_site.setdefault(one.site, []).append((one.page_id, one.reason, one.fetched_at))
         for site, its in by_site.items():
             self._frontier.fetch_again(site, its, now)
-        if changes:
-            self._frontier.submit(changes, now)  # behind: after a kill in between, a page is polled and fetched again
+        if rows:
+            self._frontier.submit(
+                ChangeSet(*rows), now
+            )  # behind: after a kill in between, a page is polled and fetched again
