@@ -212,7 +212,7 @@ def importance_column(pages: SiteGraph, database: Database, totals: Totals) -> F
     return {Column("importance", "double"): lambda node: round(sums[node], DECIMALS)}
 
 
-NEVER = float("inf")  # of a page
+NEVER = float("inf")  # the first time of a node before its pages are read; minus that, the last
 
 
 def seen_columns(pages: SiteGraph, database: Database, names: Sequence[str]) -> FurtherColumns:

@@ -162,10 +162,9 @@ class UrlClassifier:
 
     *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, the probability that a URL is an
     article is that of a prior on sites without rules. On others it is the mean of that and of the weight of the rules,
-    each with the probability that it is the better model, by the number of labels from which the
-    rules were learnt, and by those since [1]_. Rules of
-    people stand above both. The values of queue slots are the probability times *fit_factor*, or *else_factor* for URLs
-    that are probably no articles.
+    each with the probability that it is the better model, by the number of labels from which the rules were learnt, and
+    by those since [1]_. Rules of people stand above both. The values of queue slots are the probability times
+    *fit_factor*, or *else_factor* for URLs that are probably no articles.
 
     References
     ----------
