@@ -78,21 +78,30 @@ class SourceLeaders:
 
     def __init__(self, sources: Iterable[Source]) -> None:
         self._leaders: dict[str, str] = {}  # sites by domain
+        self._joined: dict[str, str] = {}  # former leaders -> a later leader of their group
         feeds: dict[str, set[str]] = {}  # domains of sources by those of their feeds
         for source in sources:
             own = owner_domain(source.limits.site)
-            leader = self._leaders.setdefault(own, source.limits.site)
+            leader = self._latest(self._leaders.setdefault(own, source.limits.site))
             for domain in (owner_domain(f"http://{host}") for host in source.hosts):
-                former = self._leaders.setdefault(domain, leader)
+                former = self._latest(self._leaders.setdefault(domain, leader))
                 if former != leader:  # its group joins that of the source
-                    self._leaders = {name: leader if one == former else one for name, one in self._leaders.items()}
+                    self._joined[former] = leader
             for url in (*source.feeds, *source.sitemaps):
                 feeds.setdefault(owner_domain(site_of(url)), set()).add(own)
         for domain, owners in feeds.items():
-            leaders = {self._leaders[owner] for owner in owners}
+            leaders = {self._latest(self._leaders[owner]) for owner in owners}
             if len(leaders) == 1:
                 self._leaders.setdefault(domain, leaders.pop())
 
     def of(self, site: str) -> str | None:
         """Return the leading site of the source of *site* (scheme://host[:port]); None if it belongs to none."""
-        return self._leaders.get(owner_domain(site))
+        leader = self._leaders.get(owner_domain(site))
+        return leader and self._latest(leader)
+
+    def _latest(self, leader: str) -> str:
+        """Return the leader of the group that *leader* has joined, and shorten the way there."""
+        while (later := self._joined.get(leader)) is not None:
+            self._joined[leader] = self._joined.get(later, later)
+            leader = later
+        return leader
