@@ -192,7 +192,7 @@ class Page:
     is_transient: bool = False  # the fetch failed, but may succeed the next time
     retry_after_s: float | None = None  # None: the host did not ask for a pause
     content_hash: bytes = field(default=b"", metadata=_in_feeds(bytes.hex))  # 16 bytes; equal for equal bodies
-    content_signature: int = 0  # hash of the text without its numbers, see urls.trap_watch
+    content_signature: int = 0  # hash of the text without its numbers, see urls.trap_watch; 0: it can't be in a trap
     moved_to: Target | None = field(default=None, metadata=_in_feeds(lambda target: target and target.url))
     links: Sequence[tuple[Target, int]] = field(  # internal, with their number
         default=(), metadata=_in_feeds(_with_counts)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlers.bandits.site_rules import signature_with
-from crawlers.store.reading.queries import fetched_pages, finder_of, latest_pages, named_from
+from crawlers.store.reading.queries import finder_of, latest_pages, named_from, signed_pages
 from crawlers.urls.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ class SiteTraps:
         page in such a part leads.
         """
         site_id = lease.site_id
+        if not page.content_signature:  # it can't be in a trap
+            return 0
         if not self._is_enabled or lease.previous is not None:  # its text would look like a copy of itself
             return signature_with(page.content_signature, keys)
         watch = self._watch(site_id)
@@ -115,14 +117,10 @@ class SiteTraps:
 
     def release_watch(self, site_id: int) -> None:
         """Drop the watch of a site without waiting pages; it can be rebuilt from the store."""
-        if site_id in self._watches:
-            self._unwatch(site_id)
-
-    def _unwatch(self, site_id: int) -> None:
-        del self._watches[site_id]
-        del self._observed[site_id]
-        self._named.pop(site_id, None)
-        self._unwatched.add(site_id)
+        if self._watches.pop(site_id, None) is not None:
+            del self._observed[site_id]
+            self._named.pop(site_id, None)
+            self._unwatched.add(site_id)
 
     def _watch(self, site_id: int) -> TrapWatch:
         watch = self._watches.get(site_id)
@@ -136,7 +134,7 @@ class SiteTraps:
         """Return the query for the pages from which the watch of a site is rebuilt; None if it begins with none."""
         database, is_new = self._session.database, self._sites.rows[site_id].is_new
         if self._session.goes_by_level and (not is_new or site_id in self._unwatched):
-            return partial(fetched_pages, database, site_id)
+            return partial(signed_pages, database, site_id)
         if not is_new and site_id not in self._unwatched:
             return partial(latest_pages, database, site_id, REPLAYED)
         return None
@@ -157,7 +155,7 @@ class SiteTraps:
             if site_id in self._watches:
                 return  # a page of the site came in the meantime
             while len(self._watches) >= (MAX_WATCHES if by_level else MAX_SHARING):
-                self._unwatch(next(iter(self._watches)))
+                self.release_watch(next(iter(self._watches)))
             self._watches[site_id], self._observed[site_id] = watch, observed
 
         return take_up

@@ -7,7 +7,7 @@ The page is parsed like in a browser without scripting: links in <noscript> coun
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -109,8 +109,9 @@ class ParsedPage:
         """Return the element whose href is `hrefs[index]`."""
         return self._nodes[index]
 
+    @cached_property
     def text(self) -> str:
-        """Return the text of the body without scripts and styles, with the whitespace of the page.
+        """The text of the body without scripts and styles, with the whitespace of the page.
 
         To compare texts, remove whitespace with `text.encode().translate(None, b" \\t\\r\\n")`, which runs in C;
         collapsing it takes three times as long as everything else. Scripts are removed from the tree, which does
@@ -132,7 +133,7 @@ class ParsedPage:
 
     @property
     def json_ld(self) -> list[str]:
-        """The raw contents of JSON-LD scripts; may be called before or after `text`."""
+        """The raw contents of JSON-LD scripts; may be read before or after `text`."""
         return self._json_ld + [node.text() for node in self._tree.css('script[type*="ld+json"]')]
 
     def _read_metadata(self) -> None:
@@ -199,10 +200,9 @@ def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNod
     """Return the nodes that are links, and their hrefs, in document order."""
     if not tags or tree.root is None:
         return [], []
-    nodes = tree.css(_selector(tags))
     found: list[LexborNode] = []
     hrefs: list[str] = []
-    for node in nodes:
+    for node in tree.css(_selector(tags)):
         # Nearly every link is an <a> with a value.
         value = node.attrs.get("href") if node.tag == "a" else None
         href = (value and value.strip(_BLANK)) or _href(node)

@@ -16,7 +16,7 @@ from crawlers.pages.retries import REST_STATUSES, retry_after_s
 from crawlers.reasons import Reason, code_of
 from crawlers.urls.keys import content_hash
 from crawlers.urls.resolution import site_of, without_credentials
-from crawlers.urls.trap_watch import content_signature
+from crawlers.urls.trap_watch import content_signature, may_be_endless
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -32,17 +32,17 @@ LARGE_BYTES = 500_000  # of a page that is to be read in another thread: 20,000 
 VALIDATOR_CHARS = 500  # of an ETag or a date; longer ones are cut
 
 
+@dataclass(frozen=True, slots=True)
 class PageAnchors:
     """The texts of the links of a page; *hrefs* has the first one to each target, by its key."""
 
-    def __init__(self, parsed: ParsedPage, hrefs: Mapping[int, str]) -> None:
-        self._parsed = parsed
-        self._hrefs = hrefs
+    parsed: ParsedPage
+    hrefs: Mapping[int, str]
 
     def texts(self, keys: Iterable[int]) -> dict[int, str]:
         """See `items.Anchors`."""
-        hrefs = {key: self._hrefs[key] for key in keys if key in self._hrefs}
-        return dict(zip(hrefs, self._parsed.anchors(hrefs.values()), strict=True))
+        hrefs = {key: self.hrefs[key] for key in keys if key in self.hrefs}
+        return dict(zip(hrefs, self.parsed.anchors(hrefs.values()), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ResponseReader:
 
     With *anchors* pages know the texts of their links. Links to
     other sites in *scope* are not external. *analysis* returns each page with the results of an analysis; it receives
-    the page, its parsed document, the targets of its links by their raw text, and its text.
+    the page, its parsed document, and the targets of its links by their raw text.
     """
 
     resolver: LinkResolver
@@ -77,7 +77,7 @@ class ResponseReader:
     types: frozenset[str]
     anchors: bool = False
     scope: Scope | None = None
-    analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], Page] | None = None
+    analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl]], Page] | None = None
 
     def read(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
         """Return the page, with its links sorted into internal, external and bad ones. Never raises."""
@@ -141,7 +141,9 @@ class ResponseReader:
                 targets = self.resolver.directory(base.url, parsed.charset, here)
         counts = Counter(parsed.hrefs)
         targets.add(counts)
-        text = parsed.text()
+        links = self._sorted_links(here, parsed, counts, targets)
+        # Most pages can't be part of a trap; their texts are read by missions only. After the links, which it changes.
+        may_repeat = may_be_endless(response.url)
         page = page_of(
             response,
             page_id,
@@ -150,12 +152,12 @@ class ResponseReader:
             title=parsed.title,
             canonical=without_credentials(parsed.canonical)[:2000],
             content_hash=content_hash(response.body),
-            content_signature=content_signature(text, [response.url, *counts]),
+            content_signature=content_signature(parsed.text, [response.url, *counts]) if may_repeat else 0,
             reason=_reason(response, parsed),
             is_indexable=_may_be_indexed(response, parsed) and _is_canonical(parsed, targets, own[""]),
-            **self._sorted_links(here, parsed, counts, targets),
+            **links,
         )
-        return page if self.analysis is None else self.analysis(page, parsed, targets, text)
+        return page if self.analysis is None else self.analysis(page, parsed, targets)
 
     def _sorted_links(
         self, here: str, parsed: ParsedPage, counts: Mapping[str, int], targets: Mapping[str, Target | BadUrl]

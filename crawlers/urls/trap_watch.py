@@ -131,6 +131,17 @@ def broad_patterns(pattern: str) -> tuple[str, ...]:
     return () if all(one.endswith("=#") for one in parameters) else tuple(one for one in found if one != pattern)
 
 
+def may_be_endless(url: str) -> bool:
+    """Return whether the absolute *url* may be one of endlessly many, by its pattern or as part of a loop.
+
+    All others are alone in their pattern, so the texts of their pages tell nothing.
+
+    >>> [may_be_endless(f"http://example.com/{path}") for path in ("a/b", "a?b=c", "2024/5", "a/b/a")]
+    [False, True, True, True]
+    """
+    return "?" in url or not url.endswith(url_pattern(url)) or bool(loop_of(url))
+
+
 def part_of(pattern: str) -> str:
     """Return the first segment of the path of *pattern*, a result of `url_pattern` or `broad_patterns`.
 

@@ -10,6 +10,7 @@ from tests.support.processes import until
 from tests.support.running import differences
 
 STOPPED_AFTER = 50  # requests of some 360
+LATE_S = 2.0
 
 
 @pytest.fixture
@@ -19,9 +20,10 @@ def crawl(web, crawl_in):
 
 
 @contextmanager
-def paced(web, pause_s):
-    """Delays each response of the web."""
-    web.pace = lambda url: pause_s
+def slow(web):
+    """The web answers some requests, and further ones so late that the crawl is stopped before it ends."""
+    most = web.requests + STOPPED_AFTER
+    web.pace = lambda url: LATE_S if web.requests > most else 0.0
     try:
         yield
     finally:
@@ -58,11 +60,13 @@ def test_crawl_that_is_stopped_in_every_way_goes_on_to_the_result_of_an_undistur
         assert crawl.query("SELECT reason FROM crawl") == [(reason,)]
         assert crawl.waiting > 0
 
-    assert_stopped(crawl.run(EXTENSIONS='{"early.Early": 0}'), "shutdown")
-    with paced(web, 0.3):
+    with slow(web):  # it stops when the engine has begun
+        assert_stopped(crawl.run(EXTENSIONS='{"early.Early": 0}'), "shutdown")
+    with slow(web):
         assert_stopped(crawl.run(TIMEOUT_SECONDS=1), "timeout")
         assert crawl.stored > 0
-        stop = crawl.folder / "halt"  # the crawl looks for the file each second, and must not be over by then
+    with slow(web):
+        stop = crawl.folder / "halt"
         run = crawl.start(STOP_FILE=stop.name)
         requests = web.requests
         until(lambda: web.requests > requests, "the request")
@@ -76,7 +80,7 @@ def test_crawl_that_is_stopped_in_every_way_goes_on_to_the_result_of_an_undistur
     assert web.requests == requests
     assert crawl.states == ["interrupted"]
 
-    with paced(web, 0.05):
+    with slow(web):
         run = crawl.start()
         until(lambda: web.requests >= requests + STOPPED_AFTER, "the request")
         run.signal(signal.SIGTERM)

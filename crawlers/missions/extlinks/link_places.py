@@ -86,6 +86,6 @@ def _first_class(node: LexborNode) -> str:
     return f".{classes[0]}" if classes else ""
 
 
-def with_places(page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:
+def with_places(page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> Page:
     """Return *page* with the places of its links as facts: the `analysis` of missions whose orders learn from links."""
     return replace(page, facts=PageLinkPlaces(parsed, targets))

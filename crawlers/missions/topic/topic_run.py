@@ -73,9 +73,9 @@ class PageAnalyzer:
         for counts in pages:
             self._seen.add(counts)
 
-    def __call__(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:
+    def __call__(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> Page:
         """Return *page* with the results of its analysis."""
-        counts = self._terms(f"{page.title}\n{text}")
+        counts = self._terms(f"{page.title}\n{parsed.text}")
         self._seen.add(counts)
         similarity = self._topic.tf_idf_similarity(counts, self._seen)
         followed = {target.key for target, _ in (*page.links, *page.cross_site_links)}
@@ -197,7 +197,7 @@ class TopicRun(Run):
 def example_terms(terms: Terms, body: bytes, content_type: str | None = None) -> Counter[str]:
     """Return the terms of an example."""
     parsed = parse_page(body, content_type, frozenset())
-    return terms(f"{parsed.title}\n{parsed.text()}")
+    return terms(f"{parsed.title}\n{parsed.text}")
 
 
 def read_example(path: Path) -> bytes:

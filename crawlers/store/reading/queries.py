@@ -25,21 +25,19 @@ _first = page.alias()
 _listed = exists().where(sitemap_url.c.site_id == page.c.site_id, sitemap_url.c.key == page.c.key)
 _FINDER = select(_first.c.url, _first.c.site_id, _listed).where(page.c.id == bindparam("page"))
 _FINDER = _FINDER.select_from(page.outerjoin(_first, page.c.found_on == _first.c.id))
-_FETCHED = select(page.c.url, page.c.level, func.coalesce(page.c.content_signature, 0)).where(
-    page.c.state == int(State.DONE)
-)
+_SIGNED = select(page.c.url, page.c.level, page.c.content_signature).where(page.c.content_signature.is_not(None))
 
 
-def fetched_pages(database: Database, site_id: int) -> Iterator[Any]:
-    """Yield (URL, level, content signature) of a site's pages that are done, by level."""
-    statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.level)
+def signed_pages(database: Database, site_id: int) -> Iterator[Any]:
+    """Yield (URL, level, content signature) of a site's pages that have a signature, by level."""
+    statement = _SIGNED.where(page.c.site_id == site_id).order_by(page.c.level)
     with database.read() as connection:
         yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(statement)
 
 
 def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str, int, int]]:
     """Return the same for the *most* pages that were discovered last, in that order."""
-    statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.id.desc()).limit(most)
+    statement = _SIGNED.where(page.c.site_id == site_id).order_by(page.c.id.desc()).limit(most)
     return [(url, level, signature) for url, level, signature in database.rows(statement)][::-1]
 
 

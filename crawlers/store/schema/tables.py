@@ -386,7 +386,7 @@ page = Table(
     Column("status", SmallInteger),
     Column("moved_to", BigInteger, doc="→ `page.id` of the target of a redirect"),
     Column("content_hash", String(32), doc="of the body, 128 bits, hexadecimal"),
-    Column("content_signature", BigInteger, doc="hash of the text without numbers, by which traps are found"),
+    Column("content_signature", BigInteger, doc="hash of the text without numbers, for pages that may be in a trap"),
     Column("title", Text),
     Column("canonical", Text, doc="canonical URL that the page names"),
     Column("content_type", Text, doc="header Content-Type"),

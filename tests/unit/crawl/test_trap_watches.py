@@ -48,7 +48,7 @@ def shown(monkeypatch):
 
         return read
 
-    monkeypatch.setattr(traps_module, "fetched_pages", pages("levels"))
+    monkeypatch.setattr(traps_module, "signed_pages", pages("levels"))
     monkeypatch.setattr(traps_module, "latest_pages", pages("latest"))
     monkeypatch.setattr(traps_module, "named_from", lambda *_: set())
     monkeypatch.setattr(
@@ -93,8 +93,17 @@ def test_page_that_comes_back_is_no_second_page(shown):
     traps = watched(goes_by_level=True)
     show(traps, 1, 1)
     for _ in range(400):
-        traps.observe(replace(lease(1), previous=FORMER), Page(1, "http://s1/calendar?day=0", 1, State.DONE, 200))
+        again = Page(1, "http://s1/calendar?day=0", 1, State.DONE, 200, content_signature=5)
+        traps.observe(replace(lease(1), previous=FORMER), again)
     assert reason_against(traps, lease(1, 9, level=2)) is None
+
+
+def test_pages_that_can_be_in_no_trap_are_not_watched(shown):
+    traps = watched(goes_by_level=True)
+    for number in range(300):
+        one = lease(1, number)
+        assert traps.observe(one, Page(one.id, one.url, 1, State.DONE, 200), [7]) == 0
+    assert reason_against(traps, lease(1, 301, level=2)) is None
 
 
 def test_sites_met_longest_ago_are_read_again_where_levels_must_be_whole(shown, monkeypatch):

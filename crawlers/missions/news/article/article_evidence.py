@@ -105,12 +105,12 @@ _HEAD = (
 )
 
 
-def evidence(parsed: ParsedPage, text: str, is_prefix_of: int = 0) -> Evidence:
-    """Return the evidence for and against an article on the page *parsed*, whose `text` is *text*.
+def evidence(parsed: ParsedPage, is_prefix_of: int = 0) -> Evidence:
+    """Return the evidence for and against an article on the page *parsed*.
 
     *is_prefix_of* is the number of links whose URLs begin with the URL of the page.
     """
-    tree = parsed.tree
+    text, tree = parsed.text, parsed.tree
     has_date, kind, has_pagination = _head(tree)
     headings = tree.css("h1")
     is_texty = 1 <= len(headings) <= MOST_H1 and len(text) > BLOCK_CHARS and _has_block(tree)

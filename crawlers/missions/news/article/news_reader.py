@@ -113,11 +113,11 @@ class NewsReader:
             return news
         return await self._article(news, response, site, support, now)
 
-    def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:
+    def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> Page:
         """Return *page* with the evidence for an article, and near the home page with the feeds that it names."""
         here = page.url.rstrip("/") + "/"
         below = sum(target.url.startswith(here) for target, _ in page.links)
-        seen = evidence(parsed, text, is_prefix_of=below)
+        seen = evidence(parsed, is_prefix_of=below)
         feeds = _good(targets, feeds_of(parsed)) if page.level <= NEAREST_LEVELS else ()
         return replace(page, facts=News(odds=log_odds(seen), has_date=seen.has_date, feeds=feeds))
 

@@ -9,9 +9,9 @@ from crawlers.store.reading import crawls
 from crawlers.store.reading.queries import (
     crawl_named,
     crawl_numbered,
-    fetched_pages,
     has_crossings,
     latest_pages,
+    signed_pages,
     site_has_crossings,
 )
 from crawlers.store.schema.tables import LinkRow
@@ -60,11 +60,11 @@ def test_name_that_is_the_number_of_another_crawl_is_a_name(database):
     assert crawl_numbered(database, 10**30) is None
 
 
-def test_fetched_pages_are_those_that_are_done_sorted_by_level(database):
+def test_pages_with_a_signature_are_sorted_by_level(database):
     (site,) = begin(database, A, name="daily").sites
-    add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
-    assert [row[1:] for row in fetched_pages(database, site.id)] == [(0, 0), (1, 4), (2, 1)]
-    assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1], "discovered last, in that order"
+    add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 0), (State.DONE, 0), (State.DONE, 1))
+    assert [row[1:] for row in signed_pages(database, site.id)] == [(1, 4), (2, 1)], "with a signature"
+    assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [2, 1], "discovered last, in that order"
 
 
 @pytest.mark.both_stores
