@@ -66,7 +66,7 @@ def without(request, tmp_path):
     name = request.param
     for folder in FOLDERS:  # with bytecode, which takes long to make
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    for file in filter(Path.is_file, ROOT.glob("[!.]*")):
+    for file in filter(Path.is_file, (*ROOT.glob("[!.]*"), ROOT / ".dockerignore")):
         shutil.copy(file, tmp_path)
     (tmp_path / "crawlers" / "spiders" / f"{name}.py").unlink()
     for folder in [*tmp_path.rglob(f"missions/{name}")]:

@@ -15,6 +15,7 @@ from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVers
 from crawlers.store.database import Database, StoreCheck
 from crawlers.store.schema.tables import SCHEMA_VERSION, metadata
 from crawlers.web.serving import follow_file
+from tests.support.of_missions import needs
 from tests.support.services import fresh_database
 from tests.support.stored_rows import execute
 
@@ -169,6 +170,7 @@ def test_table_of_a_mission_of_the_user_is_added_by_its_crawl(url_without_tables
         metadata.remove(own)
 
 
+@needs("news", "topic")
 def test_changed_tables_have_another_version(sqlite):
     rows = sqlite.rows(text("SELECT type, name, sql FROM sqlite_master ORDER BY type, name"))
     assert (SCHEMA_VERSION, blake2b(repr(rows).encode(), digest_size=8).hexdigest()) == DEFINITIONS
