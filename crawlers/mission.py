@@ -28,7 +28,6 @@ Part = Literal[
     "results",  # a function of store and crawl: how much was found, for the live display
     "history",  # a function of a page, see `url_history`
     "scores",  # likewise, see `score_history`
-    "links",  # a function of a connection and a crawl: what it knew of links at first; None: as others
     "guesses",  # paths that are requested although no site names them
     "actions",  # of `scrapy sites`: `Action` by name
     "sources",  # a function of settings and a file that adds the sites of sources.yaml to the store

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.lab import learn, replay, report, simulate
+from crawlers.lab import learn, replay, simulate
 from crawlers.mission import missions
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ __all__ = ["PARTS"]
 PARTS: dict[str, LabPart] = {
     "simulate": simulate,
     "replay": replay,
-    "report": report,
     "learn": learn,
     **{name: part for name, one in missions().items() if (part := one.part("lab"))},
 }

@@ -14,7 +14,7 @@ from crawlers.inputs.program import suggested
 from crawlers.store.database import Database
 from examples.demo.exploring import explore
 from examples.demo.report import closing_words, report
-from examples.demo.running import crawl, hosts_lines, scrapy, shown
+from examples.demo.running import crawl, hosts_lines, shown
 from examples.server import serve
 
 if TYPE_CHECKING:
@@ -65,10 +65,9 @@ def harvest(folder: Path) -> int:
     given = " ".join(f"-s {name}={value}" for name, value in HARVEST.items())
     print("\nNow external links are harvested from the same sites, with 200 pages in all:\n")
     inside = folder / "harvest"
-    print(suggested(f"    cd {shown(inside)}\n    scrapy crawl extlinks -a hosts=../hosts.txt {given}"))
-    print(suggested("    scrapy lab report\n"), flush=True)
+    print(suggested(f"    cd {shown(inside)}\n    scrapy crawl extlinks -a hosts=../hosts.txt {given}\n"), flush=True)
     inside.mkdir(exist_ok=True)
-    return crawl(inside, "extlinks", "hosts=../hosts.txt", **HARVEST) or scrapy(inside, "lab", "report")
+    return crawl(inside, "extlinks", "hosts=../hosts.txt", **HARVEST)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,5 @@ MISSION = Mission(
         "pictures": "topic_pictures",
         "summary": "topic_report:topic_summary",
         "scores": "relevance_parts:relevance_parts",
-        "links": "relevance_parts:links_at_first",
     },
 )

@@ -30,12 +30,6 @@ def relevance_parts(connection: Connection, crawl_id: int, page_id: int, is_over
     return [] if row is None else _relevance(connection, crawl_id, row, is_over)
 
 
-def links_at_first(connection: Connection, crawl_id: int) -> LinkRelevance | None:
-    """Return what a crawl knew of links before its first page; None if it has no topic."""
-    weights = weights_of(connection, crawl_id)
-    return None if weights is None else LinkRelevance(TopicScores(weights))
-
-
 def _relevance(connection: Connection, crawl_id: int, row: Any, is_over: Callable[[], bool]) -> list[Said]:
     totals = select(order_totals.c.totals).where(order_totals.c.crawl_id == crawl_id)
     weights = weights_of(connection, crawl_id) or STRATEGIES[DEFAULT_STRATEGY]

@@ -11,19 +11,19 @@ from sqlalchemy import func, select
 
 from crawlers.items import REVISIT, State
 from crawlers.mission import parts_of_all
-from crawlers.ranking.link_features import FEATURES
-from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, features_of
-from crawlers.reports.catalogue.score_reports import values_at_first
+from crawlers.ranking.link_features import FEATURES, prior_of
+from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues, features_of
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
 from crawlers.store.reading.importance import standing
 from crawlers.store.schema.tables import importance, link_features, page, pull, site
+from crawlers.store.writing.pulls import stored_link_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection, Table
 
-    from crawlers.ranking.link_values import Features, LinkValues
+    from crawlers.ranking.link_values import Features
     from crawlers.ranking.page_orders import LinkLearner
 
 PULLS_AT_ONCE = 1_000
@@ -110,7 +110,7 @@ def promise(
     connection: Connection, crawl_id: int, page_id: int, features: Features, is_over: Callable[[], bool]
 ) -> list[Said]:
     """Return what the link to a page promised before its first download, or promises now if it waits."""
-    values = values_at_first(connection, crawl_id)
+    values = LinkValues(prior_of(stored_link_prior(connection, crawl_id)))
     of_prior = math.exp(sum(values.parts(features.tolist())))
     first = first_pull(connection, page_id)
     if not teach(connection, crawl_id, values, first, is_over):

@@ -36,7 +36,7 @@ TYPO = ("MAX_LEVLE = 3\n", "crawl.toml: unknown setting MAX_LEVLE")
         (["crawl", "plain", "-a", "hosts=a.example"], *TYPO),
         (["explain", "http://a.example"], *TYPO),
         (["graph"], *TYPO),
-        (["lab", "report"], *TYPO),
+        (["lab", "replay"], *TYPO),
         (["sites", "list"], *TYPO),
         (["graph"], 'SETTINGS_FILE = "other.toml"\n', "one file can't include another"),
     ],

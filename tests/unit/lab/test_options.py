@@ -28,3 +28,9 @@ def test_every_option_of_other_parts_is_refused(part):
                 ConfigError, match=f"^{option.option_strings[0]} does not apply to {part}; leave it out$"
             ):
                 OPTIONS.refuse_others(part, given(option))
+
+
+def test_part_of_earlier_versions_names_what_says_the_same(project):
+    ended = project.run("lab", "report")
+    assert ended.status == 2
+    assert "there is no part report any more: scrapy report sites has" in ended.log + ended.output
