@@ -7,6 +7,7 @@ stays outside of it: redirects, cookies, decompression, retries of responses, an
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import ssl
 import time
@@ -19,6 +20,8 @@ import pycurl
 from scrapy.core.downloader.handlers._base_http import BaseHttpDownloadHandler
 from scrapy.exceptions import (
     CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
     DownloadTimeoutError,
     ResponseDataLossError,
 )
@@ -29,11 +32,11 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.ssl import _get_tls_version_limits
 from twisted.internet.ssl import Certificate
 
-from crawlers.downloader.address_filter import AddressFilter, addresses_of, target_of
-from crawlers.downloader.curl_errors import error_of, may_be_strict  # a process without descriptors imports none
+from crawlers.downloader.address_filter import MAX_LINE_BYTES, AddressFilter, addresses_of, target_of
 from crawlers.downloader.curl_transfer import CurlLoop, Transfer
 from crawlers.downloader.download_errors import (
     BadResponseError,
+    DownloadRefusedError,
     certificate_problem,
 )
 from crawlers.downloader.http import Callbacks
@@ -58,6 +61,21 @@ READ_BYTES = 32 * 1024  # that are read at a time; up to 50 times as many before
 MAX_HOSTS = 1_000  # of which something is remembered
 RESOLVED_S = 10.0  # for which the addresses of a host are used again; each is checked when it is connected to
 SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS
+TOO_LARGE = 100  # CURLE_TOO_LARGE, of a header of more than 100 kB; pycurl names neither of the two
+BAD_HEAD = pycurl.E_FTP_WEIRD_SERVER_REPLY  # CURLE_WEIRD_SERVER_REPLY, the same number
+_NOT_HTTP = frozenset({BAD_HEAD, pycurl.E_UNSUPPORTED_PROTOCOL, pycurl.E_BAD_CONTENT_ENCODING})
+_TLS = frozenset(
+    {
+        pycurl.E_SSL_CONNECT_ERROR,
+        pycurl.E_PEER_FAILED_VERIFICATION,
+        pycurl.E_SSL_CERTPROBLEM,
+        pycurl.E_SSL_CIPHER,
+        pycurl.E_SSL_CACERT,
+        pycurl.E_SSL_CACERT_BADFILE,
+        pycurl.E_SSL_ISSUER_ERROR,
+        pycurl.E_SSL_INVALIDCERTSTATUS,
+    }
+)
 TLS_VERSIONS = {  # the least and the greatest one, by their names in Scrapy's settings
     "TLSv1.0": (pycurl.SSLVERSION_TLSv1_0, pycurl.SSLVERSION_MAX_TLSv1_0),
     "TLSv1.1": (pycurl.SSLVERSION_TLSv1_1, pycurl.SSLVERSION_MAX_TLSv1_1),
@@ -232,11 +250,11 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         if code == pycurl.E_OPERATION_TIMEDOUT:
             return _timeout(request)
         if transfer.headers is None:
-            if may_be_strict(code, message):
+            if _may_be_strict(code, message):
                 self._of_lenient[transfer.target] = None
             if code == pycurl.E_PEER_FAILED_VERIFICATION:
                 return BadResponseError(self._why_refused(curl, request.url))
-            return error_of(code, message, curl)
+            return _error_of(code, message, curl)
         if not request.meta.get("download_fail_on_dataloss", self._fail_on_dataloss):
             return self._response(transfer, curl, ["dataloss"])
         if not self._fail_on_dataloss_warned:
@@ -361,3 +379,25 @@ def _header_lines(request: Request, *, has_proxy: bool) -> Iterator[bytes]:
     for name in (b"Accept", b"User-Agent"):
         if name not in request.headers:
             yield name + b":"
+
+
+def _may_be_strict(code: int, message: str) -> bool:
+    """Return whether another client may get a response, see `CurlHTTPHandler`."""
+    return code in _TLS or (code == BAD_HEAD and "colon" in message)
+
+
+def _error_of(code: int, message: str, curl: pycurl.Curl) -> Exception:
+    """Return the error for a transfer that ended before the head of a response was complete."""
+    if code in _NOT_HTTP:
+        return BadResponseError(Reason.NOT_HTTP)
+    if code in _TLS:
+        return BadResponseError(Reason.TLS_FAILED)
+    if code == TOO_LARGE:
+        return DownloadRefusedError(Reason.LONG_HEADER.of(MAX_LINE_BYTES // 1024))
+    if code == pycurl.E_COULDNT_CONNECT:
+        if curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED:
+            return DownloadConnectionRefusedError(message)
+        return BadResponseError(Reason.NO_CONNECTION)
+    if code in (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_RESOLVE_PROXY, pycurl.E_URL_MALFORMAT):
+        return CannotResolveHostError(message)
+    return DownloadFailedError(message)
