@@ -422,10 +422,6 @@ class OPIC(PageScores):
         whole = math.fsum(self.weight(other) for other, _ in self._queues.items())
         return self.weight(page) / whole if whole > 0.0 else 0.0
 
-    def total_cash(self) -> float:
-        """Return the sum of all cash, which always is 1. O(pages)."""
-        return math.fsum([self._virtual, *(self.cash(page) for page, queue in self._queues.items() if queue >= 0)])
-
     @property
     def pages(self) -> int:
         """The number of pages that may be fetched."""

@@ -164,7 +164,7 @@ def test_page_that_became_forbidden_is_kept_and_not_revisited(visits):
     assert visits.crawl.frontier.lease(visits.crawl.now + 9, 1) == []
     visits.crawl.reopen()
     assert visits.crawl.frontier.lease(visits.crawl.now + 9, 1) == []
-    assert visits.crawl.scores.total_cash() == pytest.approx(1.0, abs=1e-9)
+    assert visits.crawl.cash() == pytest.approx(1.0, abs=1e-9)
 
 
 def test_retried_visit_leaves_the_page_unchanged(visits):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from crawlers.items import GONE, Part
 from crawlers.ranking.opic import OPICTotals
+from tests.support.naive_opic import cash_of
 
 
 class Message(NamedTuple):
@@ -96,7 +97,7 @@ class DividedOPIC:
         untaken = sum(part.given - OPICTotals(*part.totals).taken for part in parts.values() if part.is_active)
         free = sum(record[0] + base[queue] for queue, record, base in self._free.values() if queue != GONE)
         return (
-            sum(one.total_cash() for one in self.parts.values())
+            sum(cash_of(one, self.web) for one in self.parts.values())
             + sum(message.cash for message in self.messages)
             + (next(iter(self.parts.values())).pooled(parts) + untaken + free)
         )

@@ -2,6 +2,13 @@
 
 import math
 
+from crawlers.ranking.opic import OPICTotals
+
+
+def cash_of(scores, pages):
+    """Return the cash of *pages* and of the virtual page, which is 1 if these are all pages."""
+    return math.fsum([OPICTotals(*scores.totals()).virtual, *map(scores.cash, pages)])
+
 
 class NaiveOPIC:
     """Must have the same cash and history after the same events; `math.inf` = no window."""
