@@ -22,8 +22,8 @@ from pathlib import Path
 
 import networkx as nx
 
+from crawlers.graphs.crawl_map import MemoryGraph
 from crawlers.graphs.export import graph_paths, write_graph
-from crawlers.graphs.memory_graph import MemoryGraph
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node
 

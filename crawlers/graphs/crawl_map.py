@@ -6,6 +6,7 @@ One of them has the pages of all sites, with the links between the sites.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from heapq import nlargest, nsmallest
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,7 +32,6 @@ from crawlers.graphs.looks import (
     GraphLayout,
     laid_out,
 )
-from crawlers.graphs.memory_graph import MemoryGraph
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.web_fragment import WebFragment, count_fragment
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from crawlers.files.csv_tables import Value
     from crawlers.graphs.looks import LaidOutGraph
-    from crawlers.graphs.model import Graph, Row
+    from crawlers.graphs.model import Column, Graph, Row
     from crawlers.items import Target
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import CrawledSite, NamedCrawl
@@ -481,3 +481,24 @@ def _centre(database: Database, crawl: NamedCrawl, graph: Graph, wanted: MapRequ
     if node is None:
         raise ConfigError(f"{wanted.url} is not a page of this graph; choose another graph, or look it up in Explain")
     return node
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGraph:
+    """A graph of literals, for tests and small jobs."""
+
+    rows: Sequence[Row]
+    links: Sequence[tuple[int, Sequence[tuple[int, int]]]]
+    columns: tuple[Column, ...] = PAGE_COLUMNS
+    name: str = ""
+    description: str = ""
+
+    @property
+    def ids(self) -> list[int]:
+        return [row[0] for row in self.rows]
+
+    def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
+        return iter(self.links)
+
+    def nodes(self) -> Iterator[Row]:
+        return iter(self.rows)

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import DIGITS, ENOUGH, StoredPageRank, analyse
-from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.crawl_map import MemoryGraph
 from crawlers.graphs.model import MEASURES, Column
 from crawlers.items import State
 from crawlers.reports.catalogue.score_reports import best_pages

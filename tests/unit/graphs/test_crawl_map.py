@@ -6,9 +6,16 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.graphs import crawl_map as module
-from crawlers.graphs.crawl_map import Neighbourhood, crawl_graph, crawl_map, graph_map, map_request, sites_by_pages
+from crawlers.graphs.crawl_map import (
+    MemoryGraph,
+    Neighbourhood,
+    crawl_graph,
+    crawl_map,
+    graph_map,
+    map_request,
+    sites_by_pages,
+)
 from crawlers.graphs.looks import GraphLayout
-from crawlers.graphs.memory_graph import MemoryGraph
 from crawlers.graphs.model import Column
 from crawlers.items import Node
 from crawlers.store.reading.queries import crawl_named

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.files.csv_tables import clean
+from crawlers.graphs.crawl_map import MemoryGraph
 from crawlers.graphs.export import write_csv
-from crawlers.graphs.memory_graph import MemoryGraph
 from crawlers.graphs.model import Column
 
 

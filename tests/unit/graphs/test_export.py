@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.errors import ConfigError, StoreError
+from crawlers.graphs.crawl_map import MemoryGraph
 from crawlers.graphs.export import FORMATS, ResultFiles, write_graph
-from crawlers.graphs.memory_graph import MemoryGraph
 from crawlers.graphs.model import Column
 from crawlers.reports.site_results import write_site_results
 from crawlers.store.reading.queries import crawl_numbered, sites_of

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from crawlers.files.csv_tables import clean
+from crawlers.graphs.crawl_map import MemoryGraph
 from crawlers.graphs.export import write_gexf
 from crawlers.graphs.looks import Look
-from crawlers.graphs.memory_graph import MemoryGraph
 from crawlers.graphs.model import PAGE_COLUMNS, Column
 from crawlers.items import Node
 from tests.support.memory import peak_bytes

@@ -8,9 +8,9 @@ from lxml import etree
 
 from crawlers.errors import ConfigError
 from crawlers.graphs import looks
+from crawlers.graphs.crawl_map import MemoryGraph
 from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import GraphLayout, graph_layout, laid_out
-from crawlers.graphs.memory_graph import MemoryGraph
 from crawlers.items import Node
 from tests.unit.graphs.test_gexf import VIZ, gexf
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from crawlers.files.csv_tables import cell, clean
-from crawlers.graphs.memory_graph import MemoryGraph
+from crawlers.graphs.crawl_map import MemoryGraph
 from crawlers.graphs.model import EDGES_AT_ONCE, write_edges
 
 CONTROLS = (
