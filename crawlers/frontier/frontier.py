@@ -320,11 +320,10 @@ class Frontier:
             self.budget.cancel_pull(site, lease)
         if self._learning is not None:
             self._learning.forget([lease.id])
+        if lease.id in self._fetched_again and page.state is State.DONE:
+            self._queue_again(site, [(lease.id, page.reason or None, lease.leased_at)], now, changes)
+        self._fetched_again.discard(lease.id)
         self.submit(changes, now, site)
-        if lease.id in self._fetched_again:
-            self._fetched_again.discard(lease.id)
-            if page.state is State.DONE:
-                self.fetch_again(site.name, [(lease.id, page.reason or None, lease.leased_at)], now)
         return new, page
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
@@ -423,15 +422,18 @@ class Frontier:
         if its is None or self.scoring is None:  # the host list omits it, or no page is fetched again
             return
         changes = ChangeSet()
-        hastened = self.schedule.hasten(its, {page_id for page_id, _, _ in pages}, now)
-        for page_id, reason, fetched_at in pages:
-            is_queued = self.scoring.fetch_again(page_id)
-            its.revisiting += is_queued
-            if is_queued or page_id in hastened:
-                changes.add(UnchangedPage(page_id, reason, fetched_at, None, None))
-            elif (lease := self.leases.get(page_id)) is not None and lease.is_revisit:
-                self._fetched_again.add(page_id)
+        self._queue_again(its, pages, now, changes)
         self.submit(changes, now, its)
+
+    def _queue_again(self, site: SiteQueue, pages: Sequence[PageVisit], now: float, changes: ChangeSet) -> None:
+        """Queue *pages*; add to *changes* that their next responses are to be complete, also after a kill."""
+        assert self.scoring is not None
+        self.schedule.hasten(site, {page_id for page_id, _, _ in pages}, now)
+        for page_id, reason, fetched_at in pages:
+            site.revisiting += self.scoring.fetch_again(page_id)
+            if (lease := self.leases.get(page_id)) is not None and lease.is_revisit:
+                self._fetched_again.add(page_id)
+            changes.add(UnchangedPage(page_id, reason, fetched_at, None, None))
 
 
 def _finite(time: float) -> float | None:

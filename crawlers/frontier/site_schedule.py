@@ -251,19 +251,15 @@ class SiteSchedule:
         self._serial += 1
         heapq.heappush(self._resting, (until, self._serial, entry, site))
 
-    def hasten(self, site: SiteQueue, pages: Set[int], now: float) -> Set[int]:
-        """End the rest of those of *pages* of *site* that wait for a revisit; return them.
+    def hasten(self, site: SiteQueue, pages: Set[int], now: float) -> None:
+        """End the rest of those of *pages* of *site* that wait for a revisit.
 
         O(resting URLs of all sites) if one of *pages* rests, else O(*pages*).
         """
-        resting = site.resting & pages
-        if not resting:
-            return resting
-        hastened = {entry.id for _, _, entry, _ in self._resting if entry.id in resting and entry.queue == REVISIT}
-        if hastened:
-            self._resting = [(now if one[2].id in hastened else one[0], *one[1:]) for one in self._resting]
+        if resting := site.resting & pages:
+            is_due = [entry.id in resting and entry.queue == REVISIT for _, _, entry, _ in self._resting]
+            self._resting = [(now if due else one[0], *one[1:]) for due, one in zip(is_due, self._resting, strict=True)]
             heapq.heapify(self._resting)
-        return hastened
 
     def wake(self, now: float) -> None:
         """Queue the URLs whose rest is over, reschedule the sites that have become due, and wait no longer for those

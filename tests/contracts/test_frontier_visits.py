@@ -187,3 +187,16 @@ def test_link_and_redirect_to_another_site_wake_it_under_orders_without_scores(e
     acknowledge(home.frontier, home.one(), State.MOVED if is_redirect else State.DONE, **more)
     assert home.frontier.has_pending
     assert other.paths(other.lease()) == ["/a/"]
+
+
+def test_page_that_is_announced_while_in_flight_is_fetched_whole_next_time_despite_a_kill(visits):
+    crawl = visits.crawl
+    visits.visit(State.DONE, 200, content_hash=b"new", etag="v2")
+    crawl.now += 10.0
+    lease = visits.next()
+    assert (lease.previous.etag, visits.row["etag"]) == ("v2", "v2")
+    crawl.frontier.fetch_again(target_of((visits.site, 0)).site, [(lease.id, None, lease.leased_at)], crawl.now)
+    assert visits.row["etag"] is None
+    crawl.acknowledge(lease, State.DONE, status=304, is_unchanged=True, etag="v2")
+    assert visits.row["etag"] is None
+    assert visits.next().previous.etag is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH
+from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH, QueueSlot
 from crawlers.missions.news.stored.stored_polls import known_items, pages_without_document
 from crawlers.store.writing.change_set import ChangeSet
 
@@ -100,7 +100,10 @@ class Announcements:
             if self._polls.is_list(one.page_id):
                 continue
             self._announce([one.key])  # targets of redirects are announced by them
-            if not one.waits:
+            if one.waits:
+                if (scoring := self._frontier.scoring) is not None:
+                    scoring.queued(one.page_id, QueueSlot(FRESH, now))  # so that the next run knows it, too
+            else:
                 rows += self._polls.read_once(one.page_id, now)
                 by_site.setdefault(one.site, []).append((one.page_id, one.reason, one.fetched_at))
         for site, its in by_site.items():

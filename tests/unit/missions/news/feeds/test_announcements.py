@@ -26,6 +26,10 @@ class Recorder:
     def __init__(self):
         self.places = {}
         self.again = []
+        self.scoring = self
+
+    def queued(self, page_id, slot):
+        self.places[page_id] = slot
 
     def hint(self, page_id):
         return self.places.get(page_id)
