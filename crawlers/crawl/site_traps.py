@@ -24,7 +24,7 @@ MAX_WATCHES = 1_000  # watches for traps in memory, 3 to 5 MB each at most; othe
 SHARED_WATCHES, MAX_SHARING = 10, 5_000
 MIN_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
 REPLAYED = 2 * MIN_REPEATS  # pages from which a watch is rebuilt at most, under an order without levels
-STAGE_PAGES = 500  # pages of a site between two verdicts, under an order without levels
+STAGE_PAGES = 500  # pages of a site that may be in traps between two verdicts, under an order without levels
 
 
 class SiteTraps:

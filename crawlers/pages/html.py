@@ -114,8 +114,8 @@ class ParsedPage:
         """The text of the body without scripts and styles, with the whitespace of the page.
 
         To compare texts, remove whitespace with `text.encode().translate(None, b" \\t\\r\\n")`, which runs in C;
-        collapsing it takes three times as long as everything else. Scripts are removed from the tree, which does
-        not affect links.
+        collapsing it takes three times as long as everything else. When it is first read, scripts and styles are
+        removed from the tree, which affects only links within those of SVG and MathML.
         """
         root = self._tree.body or self._tree.root
         if root is None:

@@ -351,7 +351,10 @@ class TrapWatch:
         self._repeats: Counter[str] = Counter()  # pages of endless patterns without new content, by part of the site
 
     def observe(self, url: str, level: int, content_signature: int) -> None:
-        """Add the page at *url*, *level* clicks from the start URL, with the `content_signature` of its text."""
+        """Add the page at *url*, *level* clicks from the start URL, with the `content_signature` of its text.
+
+        Pages that can't be endless, see `may_be_endless`, need not be added: they are alone in their patterns.
+        """
         if level > self._level:
             self._advance(level)
         narrow, said, whole = url_pattern(url), content_signature & _SAID, content_signature >> 32

@@ -5,12 +5,13 @@ import pytest
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import State, Target
 from crawlers.missions.news.feeds import announcements as announcements_module
-from crawlers.missions.news.feeds.announcements import Announcements
+from crawlers.missions.news.feeds.announcements import Announcements, StoredItems
 from crawlers.missions.news.news_items import ARTICLE, PAGE, Announced
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, QueueSlot
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.missions.news.stored.news_tables import PollRow
+from crawlers.missions.news.stored.stored_polls import UnreadArticle
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.keys import url_key
 from tests.support.missions.news.news_store import SITE, NewsStore
@@ -116,3 +117,11 @@ def test_polled_page_that_is_announced_is_fetched_once_more_and_polled_no_more(a
     ((_, [(page_id, *_)], _), [row]) = frontier.again  # in this order: a kill in between loses no article
     assert (row.page_id, row.kind, page_id) == (here, ARTICLE, here)
     assert announcements._polls.kind(here) == ""
+
+
+def test_target_of_an_announced_redirect_that_still_waits_is_stored_as_announced(announcements, frontier):
+    waiting = UnreadArticle(SITE, key("/a1"), 7, None, None, waits=True)
+    announcements.read_again(StoredItems(unread=[waiting]), NOW)
+    assert frontier.places == {7: QueueSlot(FRESH, NOW)}
+    assert frontier.again == []
+    assert key("/a1") in announcements
