@@ -6,6 +6,7 @@ import pytest
 
 import crawlers
 from crawlers.reasons import Reason, parsed, sentence
+from tests.support.of_missions import EVERY
 
 DETAILS = {"why": "status 503", "number": "1234"}
 
@@ -35,6 +36,7 @@ def test_what_is_no_code_is_not_said(text):
         sentence(text)
 
 
+@EVERY
 def test_every_code_is_given_somewhere():
     sources = [path.read_text() for path in Path(crawlers.__file__).parent.rglob("*.py") if path.name != "reasons.py"]
     assert [code.name for code in Reason if not any(f"Reason.{code.name}" in text for text in sources)] == []

@@ -15,7 +15,7 @@ SIZE = Size(pages=5000, links=2, sites=10, listed=10)
 EMPTY = {"missing-titles"}  # all pages have one
 
 
-@needs("news", "topic", "broad")
+@needs("sitegraph", "news", "topic", "broad")
 def test_reports_of_all_missions_have_rows(sqlite):
     build(sqlite, SIZE)
     for number, mission in MISSIONS.items():

@@ -24,6 +24,7 @@ from crawlers.files.text_file import quoted
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import Number, Switch, Table, kind_of
 from crawlers.store.database import Database
+from tests.support.of_missions import needs
 from tests.support.opened_crawl import project_settings
 
 
@@ -134,7 +135,7 @@ def test_each_setting_refuses_rubbish_in_a_sentence():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("NEWS_RULES", "all", "='all' is unknown; write learnt, manual or none"),
+        pytest.param("NEWS_RULES", "all", "='all' is unknown; write learnt, manual or none", marks=needs("news")),
         ("URL_NORMALIZATION", "default,lower", "='lower' is unknown; choose out of: default, rccrawler"),
         ("METRICS_PORT", "x", "='x' is not a port, or address:port; write for example 9410"),
         ("EXTENSIONS", "-1", """='-1' is not an object of JSON; write {"name": value}"""),
@@ -224,10 +225,11 @@ def test_store_is_no_code():
             {"http": "crawlers.handlers.http.HTTPHandler"},
             "write crawlers.downloader.http.HTTPHandler",
         ),
-        (
+        pytest.param(
             "EXTENSIONS",
             {"crawlers.extensions.metrics_server.AlarmChecks": 1},
             r"write crawlers\.missions\.news\.[\w.]+\.AlarmChecks",
+            marks=needs("news"),
         ),
         ("DUPEFILTER_CLASS", "crawlers.redis.seen_urls.Filter", "leave it out"),
         ("EXTENSIONS", {"crawlers.extensions.crawl_owner.Rounds": 1}, "leave it out"),

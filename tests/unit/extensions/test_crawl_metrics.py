@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from crawlers import __version__
 from crawlers.extensions.crawl_metrics import LATENESS_S, SUM_S, CrawlMetrics
 from crawlers.items import SiteLimits, State
+from tests.support.of_missions import needs
 
 LATENESS = "crawlers_reactor_lateness_seconds"
 AGE = ("crawlers_oldest_waiting_url_age_seconds", "")
@@ -68,18 +69,24 @@ def test_stats_become_counters_every_second(measured):
         measured.step(now)
         assert measured.scraped()["crawlers_urls", "leased"] == leased
     measured.opened.end(lease, "/x", state=State.REFUSED, status=404)
-    measured.opened.stats.update({"downloader/response_bytes": 10**12, "news/changed": 4})
+    measured.opened.stats["downloader/response_bytes"] = 10**12
     measured.opened.crawl.session.writer.flush()
     measured.step(2.0)
     found = measured.scraped()
     assert found["crawlers_pages_total", "refused"] == found["crawlers_urls_found_total", ""] == 1
     assert found["crawlers_errors_total", "client_error"] == 1
     assert found["crawlers_received_bytes_total", ""] == 10**12
-    assert found["crawlers_documents_total", "changed"] == 4
     assert found["crawlers_urls", "leased"] == found["crawlers_writer_queue_changes", ""] == 0
     decisions = [found["crawlers_rule_decisions_total", outcome] for outcome in ("chosen", "waited", "nothing_ready")]
     assert decisions == [1, 0, 0]
     assert found["crawlers_commit_seconds_count", ""] >= 1
+
+
+@needs("news")
+def test_stats_of_missions_become_counters(measured):
+    measured.opened.stats["news/changed"] = 4
+    measured.step(1.0)
+    assert measured.scraped()["crawlers_documents_total", "changed"] == 4
 
 
 def test_pages_are_counted_now_and_then_and_leased_urls_do_not_wait(measured):

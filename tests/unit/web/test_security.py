@@ -40,6 +40,7 @@ from crawlers.web.pages.report_pages import all_rows
 from crawlers.web.serving import ROUTES
 from crawlers.web.starting import RECORD, Job, JobRecord
 from tests.support.hostile_store import ATTACK, hostile_store
+from tests.support.of_missions import needs
 from tests.support.report_rows import NO_FILTERS, report_rows
 from tests.support.stored_crawl import stored_crawl
 from tests.unit.web.conftest import Started, change_crawl, panel_of
@@ -359,6 +360,7 @@ PLACES = [
 ]
 
 
+@needs("news")
 def test_odd_parameters_are_errors_in_words(database, starter, tmp_path):
     hostile_store(database)
     client = panel_of(database, starter, tmp_path).client

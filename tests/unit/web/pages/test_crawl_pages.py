@@ -18,6 +18,7 @@ from crawlers.store.sites.seeds import save_seeds
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
 from crawlers.web.starting import Job
+from tests.support.of_missions import needs
 from tests.support.stored_crawl import MANIFEST, later_crawl
 from tests.support.stored_rows import execute, new_page, write_rows
 from tests.unit.web.conftest import change_crawl
@@ -59,6 +60,7 @@ def mixed_id(sqlite, crawl_id):
     return crawl_id
 
 
+@needs("news")
 def test_each_number_of_urls_leads_to_them(browser, mixed_id, sqlite):
     save_seeds(sqlite, [{"site": "http://a.test", "number": 1}])
     of_crawl = [("Pages", 134), ("Waiting", 1), ("Redirects", 2), ("Errors", 1), ("Not pages", 1), ("Not requested", 2)]
