@@ -24,10 +24,10 @@ from crawlers.reports.catalogue.report import Group
 from crawlers.reports.catalogue.site_report import SEEDS, SeedState
 from crawlers.reports.histories.history import STATES, Topic
 from crawlers.reports.live_display import ASKED
-from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.store.worker_rows import ACTIVE, LEFT, LOST, Wait
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
+from crawlers.web.pages.picture_pages import PICTURES
 from crawlers.web.panel import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
 from crawlers.workers.worker_table import SITES, WORKERS
 

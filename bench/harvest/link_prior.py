@@ -22,14 +22,14 @@ from bench.harvest.simulation import Rows, Web, harvest
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.bandits.turns import Sequential
 from crawlers.lab.learn import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
-from crawlers.lab.simulation.order_replay import LevelByLevel
+from crawlers.lab.order_replay import LevelByLevel
 from crawlers.ranking.link_features import OF_LINKS, SHARED, link_feature_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlers.lab.learn import Example, Name
-    from crawlers.lab.simulation.order_replay import ReplayEntry
+    from crawlers.lab.order_replay import ReplayEntry
     from crawlers.ranking.link_values import Features
 
 

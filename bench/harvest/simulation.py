@@ -16,14 +16,14 @@ import numpy as np
 
 from bench.harvest.site_pages import MOVED, SitePages
 from crawlers.items import LinkPlace
-from crawlers.lab.simulation.order_replay import LEVEL, ReplayEntry
+from crawlers.lab.order_replay import LEVEL, ReplayEntry
 from crawlers.ranking.link_features import WIDTH, link_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.bandits.site_rules import SiteRule
-    from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
+    from crawlers.lab.order_replay import ByValue, LevelByLevel
     from crawlers.ranking.link_values import Features
 
     # Returns the features of a link, by the numbers of its site and its own, and the level behind it.

@@ -28,7 +28,7 @@ from crawlers import settings as defaults
 from crawlers.errors import BadUrl
 from crawlers.inputs.setting_readers import normalization
 from crawlers.items import Target
-from crawlers.missions.extlinks.link_places import path, position
+from crawlers.missions.extlinks.rewards import path, position
 from crawlers.pages.html import LINK_TAGS, ParsedPage, parse_page
 from crawlers.urls.link_resolver import LinkResolver
 from crawlers.urls.url_filter import UrlFilter

@@ -19,9 +19,9 @@ from bench.harvest.simulation import Rows, Web, best_found_pages, best_pages, ha
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.bandits.site_rules import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP, RULES, RuleOptions
 from crawlers.bandits.turns import Sequential
+from crawlers.lab.experiment import oracle
 from crawlers.lab.learn import by_kind
-from crawlers.lab.simulation.experiment import oracle
-from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
+from crawlers.lab.order_replay import ByValue, LevelByLevel
 from crawlers.ranking.link_features import prior_of
 from crawlers.ranking.link_values import LinkValues
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from bench.scale.panel_store import EXPLAINED, LARGE, MISSIONS, first_document
 from crawlers.reports.catalogue.registry import reports_about
 from crawlers.reports.catalogue.report import ComputedReport, cursor_text
-from crawlers.reports.pictures.picture_registry import PICTURES
+from crawlers.web.pages.picture_pages import PICTURES
 from crawlers.web.serving import ROUTES
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Comparisons of rules, orders and strategies without requests: what `scrapy lab` does. Only that command imports it.
 
-`PARTS` are the parts of the command, a module each. `simulation` has what they compute: rules on synthetic webs, and
-replays of rules, orders and strategies on stored ones.
+`PARTS` are the parts of the command, a module each. They compute rules on synthetic webs (`experiment`), and replay
+rules and orders on stored ones (`order_replay`).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from crawlers.cli.project_command import check_settings
 from crawlers.cli.store_command import whole_number
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import check_file
-from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, checkpoints
+from crawlers.lab.experiment import OMNISCIENT, ORACLE, checkpoints
 from crawlers.options.kinds import CSV_TABLE, PICTURE
 from crawlers.reports.figures import COLOURS, STYLES, figure
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from scrapy.settings import BaseSettings
 
-    from crawlers.lab.simulation.experiment import Measured
+    from crawlers.lab.experiment import Measured
     from crawlers.options.kinds import FileKind
     from crawlers.store.reading.queries import NamedCrawl
 

@@ -21,10 +21,10 @@ from crawlers.files.csv_tables import write_table
 from crawlers.inputs.link_prior_file import chosen_link_prior
 from crawlers.inputs.setting_readers import named_by, registry_entry, rule_options
 from crawlers.items import ExternalLink, State
+from crawlers.lab.experiment import OMNISCIENT, ORACLE, Measured, checkpoints, omniscient, oracle
 from crawlers.lab.options import check, draw, page_budget, rule_names
-from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints, omniscient, oracle
-from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayPage, ReplaySite
-from crawlers.lab.simulation.order_replay import replay as replay_order
+from crawlers.lab.order_replay import ByValue, LevelByLevel, ReplayPage, ReplaySite
+from crawlers.lab.order_replay import replay as replay_order
 from crawlers.plurals import counted
 from crawlers.ranking.link_features import prior_of
 from crawlers.ranking.link_values import LinkValues

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from crawlers.cli.store_command import whole_number
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.setting_readers import rule_options
-from crawlers.lab.options import check, draw, page_budget, rule_names
-from crawlers.lab.simulation.experiment import (
+from crawlers.lab.experiment import (
     BASELINE,
     OMNISCIENT,
     PROFILES,
@@ -23,6 +22,7 @@ from crawlers.lab.simulation.experiment import (
     measure,
     tasks,
 )
+from crawlers.lab.options import check, draw, page_budget, rule_names
 from crawlers.pages.pool import environment
 from crawlers.plurals import counted
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.lab.simulation.experiment import Measured, Row, Task
+    from crawlers.lab.experiment import Measured, Row, Task
 
 HELP = "compares rules on synthetic webs that are fitted to BeeBot's tables."
 TAKES = frozenset({"rules", "budget", "out", "picture"})

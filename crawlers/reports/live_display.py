@@ -8,7 +8,6 @@ a tenth of a second.
 from __future__ import annotations
 
 import atexit
-import io
 import logging
 import sys
 import time
@@ -33,7 +32,6 @@ from crawlers.store.worker_rows import ACTIVE, PAUSE, STOP, free_locks, read_sta
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
     from rich.text import Text
     from sqlalchemy.engine import Row
 
@@ -160,32 +158,6 @@ ASKED = {PAUSE: "paused", STOP: "stopping"}  # by the control of the crawl
 _FEW = (UrlKind.PAGE, UrlKind.WAITING, UrlKind.ERROR, UrlKind.NOT_PAGE)
 
 
-class AboveDisplay(io.TextIOBase):
-    """A text stream that prints complete lines on *console*, above its live display."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._begun = ""  # an incomplete line
-
-    def write(self, text: str) -> int:
-        from rich.text import Text
-
-        lines, end, rest = (self._begun + text).rpartition("\n")
-        self._begun = rest
-        if end:
-            # The terminal wraps long lines, so that URLs can be copied from it.
-            self._console.print(Text.from_ansi(lines), soft_wrap=True)
-        return len(text)
-
-    def isatty(self) -> bool:
-        return True
-
-    def finish(self) -> str:
-        """Return the incomplete line, which is not printed yet."""
-        begun, self._begun = self._begun, ""
-        return begun
-
-
 class Terminal:
     """The terminal at standard error, with a live display below the lines that are written to it."""
 
@@ -193,7 +165,8 @@ class Terminal:
         from rich.console import Console
         from rich.live import Live
 
-        self.console = Console(file=sys.stderr)
+        # The terminal wraps long lines, so that URLs can be copied from it.
+        self.console = Console(file=sys.stderr, soft_wrap=True)
         self._redirects = self.console.is_terminal
         # A display that was redrawn is removed at the end; where nothing can be redrawn, only the end is shown.
         self.live = Live(
@@ -201,9 +174,7 @@ class Terminal:
             auto_refresh=False,
             transient=self._redirects,
             redirect_stdout=False,
-            redirect_stderr=False,
         )
-        self._above = AboveDisplay(self.console)
         self._stderr = sys.stderr
         self._handlers: list[logging.StreamHandler[Any]] = []
 
@@ -216,21 +187,18 @@ class Terminal:
         for handler in logging.root.handlers:
             # Scrapy's handler keeps the stream from before the display; logs in files are not concerned.
             if isinstance(handler, logging.StreamHandler) and handler.stream is self._stderr:
-                handler.setStream(self._above)
+                handler.setStream(sys.stderr)
                 self._handlers.append(handler)
-        sys.stderr = self._above
         atexit.register(self.stop)
 
     def stop(self) -> None:
         """Give standard error back; may be called twice."""
         atexit.unregister(self.stop)
-        if sys.stderr is self._above:
-            sys.stderr = self._stderr
         for handler in self._handlers:
             handler.setStream(self._stderr)
         self._handlers.clear()
+        sys.stderr.flush()  # a line that is not complete
         self.live.stop()
-        self._stderr.write(self._above.finish())
 
 
 class LiveDisplay:

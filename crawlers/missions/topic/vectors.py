@@ -20,7 +20,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import astuple, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from heapq import nsmallest
 from importlib import resources
 from itertools import chain
@@ -37,43 +37,6 @@ MAX_CHARS = 100_000  # of a text: 15,000 words, a chapter of a book; more would 
 MAX_WORD = 40  # letters of a word; longer ones are encoded data, or a script without spaces that is not supported
 STEM_CACHE = 50_000  # words, some 8 MB: stemming a word takes 20 µs, a cached one 0.1 µs
 
-#: ISO 639-1 codes of the languages with stemmers, and their accepted names.
-LANGUAGES = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "eo": "esperanto",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fa": "persian",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "st": "sesotho",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
-}
 CHINESE = ("zh", "chinese")
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -90,7 +53,7 @@ class Terms:
     """Counts the terms of texts; not thread-safe.
 
     *language* selects the stemmer and the stop words: `auto` decides for each word by its script (Latin letters are
-    English, Cyrillic ones Russian), `zh` stems no words, and all others are in `LANGUAGES`. There are stop words for
+    English, Cyrillic ones Russian), `zh` stems no words, and all others are in `languages`. There are stop words for
     English, Russian and Chinese. Chinese characters are terms in every language. Raises `ConfigError` for an unknown
     *language*.
 
@@ -126,6 +89,16 @@ class Terms:
         return self._stem[code](word) if code in self._stem else word
 
 
+@cache
+def languages() -> Mapping[str, str]:
+    """Return the names of the languages with stemmers, in lower case, by their ISO 639-1 codes, which are in order."""
+    import snowballstemmer  # stemmers of all languages
+    from babel import Locale
+
+    codes = {name.lower(): code for code, name in Locale("en").languages.items()} | {"sesotho": "st"}
+    return dict(sorted((codes[name], name) for name in snowballstemmer.algorithms() if name in codes))
+
+
 def language_code(name: str, origin: str = "language") -> str:
     """Return the code of the language *name*, which is a code or an English name.
 
@@ -135,14 +108,14 @@ def language_code(name: str, origin: str = "language") -> str:
     ('ru', 'auto')
     """
     plain = name.strip().lower()
-    if plain in LANGUAGES or plain == AUTO:
+    if plain == AUTO or plain in languages():
         return plain
     if plain in CHINESE:
         return CHINESE[0]
-    for code, language in LANGUAGES.items():
+    for code, language in languages().items():
         if plain == language:
             return code
-    raise ConfigError(f"{origin}: unknown language {name[:40]!r}; choose one of: auto zh {' '.join(LANGUAGES)}")
+    raise ConfigError(f"{origin}: unknown language {name[:40]!r}; choose one of: auto zh {' '.join(languages())}")
 
 
 def _script(word: str) -> str:
@@ -153,11 +126,11 @@ def _script(word: str) -> str:
 
 
 def _stemmer(code: str) -> Callable[[str], str]:
-    if code not in LANGUAGES:
+    if code not in languages():
         return str
-    import snowballstemmer  # stemmers of all languages
+    import snowballstemmer
 
-    stem: Callable[[str], str] = snowballstemmer.stemmer(LANGUAGES[code]).stemWord
+    stem: Callable[[str], str] = snowballstemmer.stemmer(languages()[code]).stemWord
     return stem
 
 

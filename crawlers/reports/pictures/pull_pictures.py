@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import case, exists, func, select
 
-from crawlers.bandits.pull_trace import trace
 from crawlers.mission import mission_named
 from crawlers.ranking.page_orders import REWARDS
 from crawlers.reports.catalogue.conditions import Filters, is_wanted_site
@@ -181,11 +180,16 @@ class Indices(_PullPicture):
         samples = [one for one in _samples(connection, numbered, sites, every) if one.pulls <= replayed]
         of_crawl = select(site.c.id).where(site.c.crawl_id == wanted.crawl.id).order_by(site.c.id)
         arms = connection.execute(of_crawl).scalars().all()
+        for site_id in arms:
+            rule.sleep(site_id)  # registers it, in the order of discovery
         indices: dict[int, list[float | None]] = {site_id: [] for site_id in sites}
-        for moment in trace(rule, arms, _replayed(connection, numbered, replayed), every, indices):
-            assert isinstance(moment.arm, int)
-            is_known = moment.index is not None and math.isfinite(moment.index)
-            indices[moment.arm].append(moment.index if is_known else None)
+        for number, (site_id, reward) in enumerate(_replayed(connection, numbered, replayed), 1):
+            rule.record_pull(site_id)
+            rule.record_reward(site_id, reward)
+            if number % every == 0 or number == replayed:
+                for shown, values in indices.items():
+                    index = rule.index(shown)
+                    values.append(index if index is not None and math.isfinite(index) else None)
         series = tuple(Series(name, tuple(indices[site_id])) for site_id, name in sites.items())
         notes.append(said("The first pages of each site are read before indices count."))
         if replayed < pulls:

@@ -10,9 +10,11 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
+from crawlers.mission import parts_of_all
 from crawlers.reports.catalogue.conditions import MAX_CHARS, Filters, wanted_sites
-from crawlers.reports.pictures.picture import PictureRequest, table_of
-from crawlers.reports.pictures.picture_registry import PICTURES
+from crawlers.reports.catalogue.registry import described_in
+from crawlers.reports.pictures import page_pictures, pull_pictures
+from crawlers.reports.pictures.picture import Picture, PictureRequest, table_of
 from crawlers.store.reading.crawls import RUNNING
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.panel import (
@@ -29,13 +31,17 @@ from crawlers.web.panel import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.pictures.picture import Axis, Drawing, Picture
+    from crawlers.reports.pictures.picture import Axis, Drawing
     from crawlers.web.cached_results import Outcome
+
+SUBJECTS = (pull_pictures, *parts_of_all("pictures"), page_pictures)
+PICTURES: Mapping[str, Picture] = {one.name: one for module in SUBJECTS for one in described_in(module, Picture)}
 
 SHARE = 0.01  # of the time, for drawing a picture of a running crawl again: it leaves the crawl its processor
 EXPORT_WAIT_S = 20.0  # for a picture that is being computed: browsers wait longer

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crawlers.bandits.index_rule import EXACT, MAX_WINDOW, UCB1, BatchGreedy, RecentArm, RecentUCB
 from crawlers.bandits.site_rules import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, RULES, RuleOptions
-from crawlers.lab.simulation.experiment import compare, measure, tasks
+from crawlers.lab.experiment import compare, measure, tasks
 from tests.support.fragments import Crawl, awake, pulls, rotting, webs
 
 OPTIONS = RuleOptions(page_budget=200, gittins_batch=1, ucb1_initial=1)

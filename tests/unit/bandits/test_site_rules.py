@@ -217,3 +217,22 @@ def test_each_kind_counts_distinct_items_once(name, number):
 
 def test_only_links_count_again_on_another_page():
     assert [name for name, reward in REWARDS.items() if not reward.only_new] == ["links"]
+
+
+@every_rule
+def test_chosen_site_has_the_largest_index_also_when_its_pulls_are_replayed(name):
+    """Pulls are chosen by the rule, and no batch is incomplete."""
+    options = RuleOptions(page_budget=90)
+    rule, fresh = awake(RULES[name](options), "abc"), RULES[name](options)
+    for arm in "abc":
+        fresh.sleep(arm)
+    for number in range(60):
+        arm = rule.select(float(number))
+        for one in (rule, fresh):
+            one.record_pull(arm)
+            one.record_reward(arm, float(number * 7 % 5 * "abc".index(arm)))
+    indices = {arm: fresh.index(arm) for arm in "abc"}
+    if not fresh.has_index:
+        assert set(indices.values()) == {None}
+        return
+    assert indices[rule.select(60.0)] == pytest.approx(max(one for one in indices.values() if one is not None))

@@ -31,11 +31,11 @@ from selectolax.lexbor import LexborHTMLParser
 from crawlers.errors import ConfigError, StoreError
 from crawlers.files.csv_tables import FORMULA_STARTS
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.store.database import Database, shown_url
 from crawlers.web import guard
 from crawlers.web.guard import Attempts
 from crawlers.web.pages import crawl_pages
+from crawlers.web.pages.picture_pages import PICTURES
 from crawlers.web.pages.report_pages import all_rows
 from crawlers.web.serving import ROUTES
 from crawlers.web.starting import RECORD, Job, JobRecord

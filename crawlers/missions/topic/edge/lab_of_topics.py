@@ -15,8 +15,8 @@ from crawlers.errors import ConfigError
 from crawlers.files.csv_tables import write_table
 from crawlers.inputs.setting_readers import named_by
 from crawlers.items import State
+from crawlers.lab.experiment import checkpoints
 from crawlers.lab.options import check, chosen_names, draw_curves, label_of
-from crawlers.lab.simulation.experiment import checkpoints
 from crawlers.missions.topic.strategy_replay import Curves, Replay, StoredWeb, compare
 from crawlers.missions.topic.topic_file import language_of, read_pages, read_topic, terms_of
 from crawlers.missions.topic.topic_scores import LinkRelevance, TopicScores

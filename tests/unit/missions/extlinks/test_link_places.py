@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.items import LinkPlace, State
-from crawlers.missions.extlinks.link_places import ANCESTORS, with_places
+from crawlers.missions.extlinks.rewards import ANCESTORS, with_places
 from crawlers.pages.response import ResponseReader, WebResponse
 from crawlers.urls.link_resolver import LinkResolver
 from crawlers.urls.resolution import Redirect, resolve

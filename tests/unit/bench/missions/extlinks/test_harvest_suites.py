@@ -7,7 +7,7 @@ from bench.harvest.simulation import Web, best_pages, harvest
 from bench.harvest.site_pages import MOVED, READ, REFUSED, read_site, store
 from bench.harvest.suites import bounds, run, suites
 from crawlers.bandits.turns import Sequential
-from crawlers.lab.simulation.order_replay import LevelByLevel
+from crawlers.lab.order_replay import LevelByLevel
 from crawlers.ranking.link_features import FEATURES
 
 HOME = """<body><nav id="n1"><ul class="menu"><li class="item"><a href="list.htm">A list</a></ul></nav>

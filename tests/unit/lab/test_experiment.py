@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crawlers.bandits.site_rules import RuleOptions
-from crawlers.lab.simulation.experiment import (
+from crawlers.lab.experiment import (
     BASELINE,
     OMNISCIENT,
     ORACLE,

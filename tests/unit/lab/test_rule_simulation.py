@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.bandits.site_rules import RULES, RuleOptions
-from crawlers.lab.simulation.experiment import omniscient, oracle, simulate
+from crawlers.lab.experiment import omniscient, oracle, simulate
 
 webs = st.lists(st.lists(st.integers(0, 9), max_size=5), min_size=1, max_size=4)
 budgets = st.integers(0, 12)

@@ -7,7 +7,7 @@ import pytest
 
 from crawlers.bandits.turns import Sequential
 from crawlers.items import LinkPlace
-from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel, ReplayEntry, ReplayPage, ReplaySite, replay
+from crawlers.lab.order_replay import ByValue, LevelByLevel, ReplayEntry, ReplayPage, ReplaySite, replay
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_values import LinkValues
 
