@@ -30,6 +30,7 @@ MISSION = Mission(
         "leave it out: an article should be stored 12 hours after its publication": "FEED_DEADLINE_SECONDS",
         "leave it out: news reads feeds of any type": "FEED_TYPES",
         "leave it out: 20 pages of a site are polled besides its feeds": "NEWS_HUBS",
+        "leave it out: the score of a URL is how probably it is an article": "FIT_FACTOR FIT_ELSE_FACTOR",
         "leave it out: NEWS_ITERATION_PAGES alone ends an iteration": "NEWS_ITERATION_MINUTES",
     },
     counters=(

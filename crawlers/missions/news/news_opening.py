@@ -134,11 +134,7 @@ def open_news(
         is_other = found.key != but and classifier.slot_of(found).queue == FIT  # a section may be called /print/
         return frontier.discovery.page_of(found) if is_other else None
 
-    classifier = UrlClassifier(
-        settings.get("NEWS_RULES"),
-        fit_factor=settings.getfloat("FIT_FACTOR"),
-        else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
-    )
+    classifier = UrlClassifier(settings.get("NEWS_RULES"))
     homes = [source.limits.start_url or f"{source.limits.site}/" for source in sources]
     known = known_feeds(sources)
     feeds = FeedRegistry(

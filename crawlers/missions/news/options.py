@@ -9,10 +9,6 @@ RESULTS = Reach.RESULTS
 
 SETTINGS = group(
     "News",
-    Setting("FIT_FACTOR", 1.0, Number(), RESULTS).says(
-        "s_fit: factor of the score of a URL that a rule classifies as an article"
-    ),
-    Setting("FIT_ELSE_FACTOR", 0.01, Number(), RESULTS).says("s_n: factor of other URLs"),
     Setting("EXPLORE_SHARE", 0.05, Number(most=0.97), RESULTS).says(
         "of a site's downloads, for URLs that match no rule while others do"
     ),

@@ -37,7 +37,7 @@ def test_changed_lists_are_lists_again(sqlite):
 
 VALUES = {
     "PAGE_BUDGET": "900",
-    "FIT_FACTOR": "0.5",
+    "EXPLORE_SHARE": "0.5",
     "ROBOTSTXT_OBEY": "True",
     "MAX_LEVEL": "None",
     "URL_IGNORED_PARAMETERS": "['a', 'b']",
@@ -48,7 +48,7 @@ VALUES = {
 def test_texts_are_read_as_values():
     settings = RecordedSettings(VALUES)
     assert settings.getint("PAGE_BUDGET") == 900
-    assert settings.getfloat("FIT_FACTOR") == 0.5
+    assert settings.getfloat("EXPLORE_SHARE") == 0.5
     assert settings.getbool("ROBOTSTXT_OBEY")
     assert settings.get("MAX_LEVEL") is None
     assert settings.getlist("URL_IGNORED_PARAMETERS") == ["a", "b"]

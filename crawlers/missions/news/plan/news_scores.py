@@ -1,8 +1,7 @@
 """The orders of a news crawl: URLs that look like articles come first, freshly announced ones before all others.
 
-As in Volkov's plug-ins for Nutch, a new URL has the factor s_fit if it is classified as an article, else s_n; its
-score is the factor times its OPIC. The URLs of a site wait in several queues, each with its own order; `QueueShares`
-chooses between the queues.
+As in Volkov's plug-ins for Nutch, the score of a new URL is a factor, how probably it is an article, times its OPIC. The
+URLs of a site wait in several queues, each with its own order; `QueueShares` chooses between the queues.
 
 References
 ----------
@@ -42,6 +41,7 @@ class QueueSlot(NamedTuple):
 BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
 
 MIN_RISE = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
+UNLIKELY = 0.1  # probability that a URL is an article of which nothing says so
 _UNKNOWN = -2  # the queue of undiscovered pages
 _MIN_TIME = 1e6  # times of publication, in seconds since 1970, are larger; factors are smaller
 _INJECTED = 1.0  # Nutch's db.score.injected, the OPIC of start URLs
@@ -62,9 +62,8 @@ class NewsScores(PageScores):
     columns = ("value", "opic")
     takes_hints = True
 
-    def __init__(self, *, weighs_links: bool, else_factor: float) -> None:
+    def __init__(self, *, weighs_links: bool) -> None:
         self._weighs_links = weighs_links
-        self._else_factor = else_factor
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._values = PageValues(array("d", [0.0]))
         self._opic = PageValues(array("d", [0.0]))
@@ -93,7 +92,7 @@ class NewsScores(PageScores):
             if self._values[page] > _MIN_TIME:
                 self._queues[page] = FRESH
             else:
-                self._queues[page], self._values[page] = OTHER, self._else_factor
+                self._queues[page], self._values[page] = OTHER, UNLIKELY
 
     def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
         """Distribute the OPIC of *page* in equal parts to *links*; return the waiting pages whose score rose."""
@@ -235,16 +234,14 @@ class QueueShares:
                 self._taken[queue] -= 1
 
 
-def by_fit(*, weighs_links: bool, else_factor: float = 0.01, explore: float = 0.05, archive: float = 0.03) -> PageOrder:
+def by_fit(*, weighs_links: bool, explore: float = 0.05, archive: float = 0.03) -> PageOrder:
     """Return the order by `NewsScores`, with the shares of other URLs and of archives in the downloads of a site."""
-    scores = NewsScores(weighs_links=weighs_links, else_factor=else_factor)
-    return PageOrder(scores, make_shares=lambda: QueueShares(explore, archive))
+    return PageOrder(NewsScores(weighs_links=weighs_links), make_shares=lambda: QueueShares(explore, archive))
 
 
 def fit(settings: SettingValues, given: object, *, weighs_links: bool = False) -> PageOrder:
     """Return the order of the settings, without the importance of pages."""
-    else_factor, explore = settings.getfloat("FIT_ELSE_FACTOR"), settings.getfloat("EXPLORE_SHARE")
-    return by_fit(weighs_links=weighs_links, else_factor=else_factor, explore=explore)
+    return by_fit(weighs_links=weighs_links, explore=settings.getfloat("EXPLORE_SHARE"))
 
 
 fit_opic = partial(fit, weighs_links=True)

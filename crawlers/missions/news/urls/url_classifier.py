@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import label
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, UNLIKELY, QueueSlot
 from crawlers.missions.news.urls.rule_learner import RuleLearner
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
@@ -149,7 +149,6 @@ def is_archive(url: str) -> bool:
 
 
 PROBABLE = 0.5  # probability from which a URL waits with the articles
-MISSED = 0.1  # probability that a URL is an article which no rule of its site matches
 _DOUBTED = 15  # labels from which rules are as probably the better model as the prior
 _MOST_ODDS = 30.0  # that one model is better than the other
 _LEAST = 0.02  # of the probabilities that are compared, so that one label doesn't decide
@@ -163,26 +162,17 @@ class UrlClassifier:
     *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, the probability that a URL is an
     article is that of a prior on sites without rules. On others it is the mean of that and of the weight of the rules,
     each with the probability that it is the better model, by the number of labels from which the rules were learnt, and
-    by those since [1]_. Rules of people stand above both. The values of queue slots are the probability times
-    *fit_factor*, or *else_factor* for URLs that are probably no articles.
+    by those since [1]_. Rules of people stand above both. The values of queue slots are the probabilities.
 
     References
     ----------
     .. [1] Hoeting, Madigan, Raftery, Volinsky (1999), Bayesian Model Averaging: A Tutorial, Statistical Science 14(4).
     """
 
-    def __init__(
-        self,
-        used: str,
-        *,
-        fit_factor: float,
-        else_factor: float,
-    ) -> None:
+    def __init__(self, used: str) -> None:
         self._prior = UrlPrior(shipped_weights(OF_URLS)) if used == LEARNT_RULES else None
         self._rules = RuleSet()
         self._applies = used != NO_RULES
-        self._fit_factor = fit_factor
-        self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
         self._records: dict[str, float] = {}  # log-odds that rules are better than the prior, by domain
 
@@ -216,16 +206,14 @@ class UrlClassifier:
         matched = self._rules.matching(site, url)
         weight = weight_of(matched)
         if weight <= 0.0 and is_archive(url):
-            return QueueSlot(ARCHIVE, self._else_factor)
+            return QueueSlot(ARCHIVE, UNLIKELY)
         if self._prior is None or any(rule.is_of_people for rule in matched):
-            return QueueSlot(FIT, self._fit_factor * weight) if weight > 0.0 else QueueSlot(OTHER, self._else_factor)
+            return QueueSlot(FIT, weight) if weight > 0.0 else QueueSlot(OTHER, UNLIKELY)
         probability = self._prior.probability(rule_domain(site), url[len(site) :])
         if self._rules.has_rules(site):
             share = 1.0 / (1.0 + math.exp(-self._records.get(rule_domain(site), 0.0)))
-            probability = share * (weight or MISSED) + (1.0 - share) * probability
-        if probability >= PROBABLE:
-            return QueueSlot(FIT, self._fit_factor * probability)
-        return QueueSlot(OTHER, self._else_factor * probability)
+            probability = share * (weight or UNLIKELY) + (1.0 - share) * probability
+        return QueueSlot(FIT if probability >= PROBABLE else OTHER, probability)
 
     def prior(self, site: str, url: str) -> float:
         """Return the probability that *url* of *site* is an article by the prior; 0 if there are rules, or no prior."""
@@ -274,7 +262,7 @@ class UrlClassifier:
         learner = self._learners.setdefault(domain, RuleLearner())
         is_test = self._rules.has_rules(site) and at > max(rule.learnt_at for rule in self._rules.rules_of(domain))
         if is_test:
-            by_rules, by_prior = self._rules.weight(site, url) or MISSED, prior.probability(domain, target)
+            by_rules, by_prior = self._rules.weight(site, url) or UNLIKELY, prior.probability(domain, target)
             ratio = _surprise(by_prior, is_article) - _surprise(by_rules, is_article)
             self._records[domain] = max(-_MOST_ODDS, min(_MOST_ODDS, self._records.get(domain, 0.0) + ratio))
         are_due = learner.label(target, is_article, prior.shipped(target))
@@ -290,7 +278,7 @@ class UrlClassifier:
         domain = rule_domain(site)
         rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(domain))
         learnt = -1 if self._prior is None else self._prior.labels(domain).bit_length()
-        return blake2b(repr((self._fit_factor, self._else_factor, rules, learnt)).encode(), digest_size=8).hexdigest()
+        return blake2b(repr((rules, learnt)).encode(), digest_size=8).hexdigest()
 
 
 def _surprise(probability: float, is_article: bool) -> float:

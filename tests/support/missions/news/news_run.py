@@ -90,7 +90,7 @@ class Crawl:
         )
         self.frontier.open_site(SiteRow(row.id, SITE, 99, None, 0.0), NOW)
         committed(replace_rules, database, HAND, {"one.test": rules})
-        classifier = UrlClassifier("learnt" if learns else "manual", fit_factor=1.0, else_factor=0.01)
+        classifier = UrlClassifier("learnt" if learns else "manual")
         self.polls = Polls(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR), most_pages=2)
         requeue = Requeue(classifier, self.frontier, self.commits, in_thread)
         duplicates = Duplicates(database, self.writer)

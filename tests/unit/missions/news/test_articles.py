@@ -26,7 +26,7 @@ from tests.support.stored_rows import NothingPending, execute
 SITE, NOW = "http://one.test", 1e9
 TEXT = " ".join(f"word{n}" for n in range(80))
 STORY = Article("Title", TEXT, None, "", (), "", "en", canonical_url="", image="", extractor="rule")
-RULES = UrlClassifier("manual", fit_factor=1.0, else_factor=0.01)
+RULES = UrlClassifier("manual")
 RULES.replace("one.test", [UrlRule(r"/news/.*", 1.0, "hand")])
 
 

@@ -56,7 +56,7 @@ def pool():
 @pytest.fixture
 def read(pool):
     scope = Scope("paper.example", [SITE])
-    classifier = UrlClassifier("manual", fit_factor=10.0, else_factor=0.01)
+    classifier = UrlClassifier("manual")
     classifier.replace("paper.example", [UrlRule(r"/news/\d+\.html", 0.5, "hand")])
     reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}), scope=scope)
 

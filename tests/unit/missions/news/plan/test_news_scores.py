@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.items import GONE, OTHER, REVISIT
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, NewsScores, QueueShares, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, UNLIKELY, NewsScores, QueueShares, QueueSlot
 from tests.support.orders import order
 
 EVERYTHING = [OTHER, ARCHIVE, FIT]
@@ -49,7 +49,7 @@ def test_only_queues_with_waiting_pages_are_chosen(rounds):
 
 
 def scores_of(*pages, weighs_links=True):
-    scores = NewsScores(weighs_links=weighs_links, else_factor=0.01)
+    scores = NewsScores(weighs_links=weighs_links)
     for page in pages:
         scores.add_waiting(page, level=0 if page == 1 else 1)
     return scores
@@ -60,7 +60,7 @@ def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
     scores.take_hint(2, QueueSlot(FIT, 0.8))
     assert sorted(scores.fetched(1, {2: 1.0, 3: 1.0})) == [2, 3]
     assert scores.score(2) == pytest.approx(0.8 * 0.5)
-    assert scores.score(3) == pytest.approx(0.01 * 0.5)
+    assert scores.score(3) == pytest.approx(UNLIKELY * 0.5)
 
 
 def test_due_pages_precede_fresh_ones_and_these_all_others():
@@ -105,7 +105,7 @@ def test_recalled_scores_equal_the_stored_ones(placed):
     scores = scores_of(*range(1, 10))
     for page, queue, value in placed:
         scores.take_hint(page, QueueSlot(queue, value))
-    again = NewsScores(weighs_links=True, else_factor=0.01)
+    again = NewsScores(weighs_links=True)
     again.recall_totals(scores.totals())
     for page in range(1, 10):
         again.recall(page, scores.queue(page), scores.record(page))
@@ -121,12 +121,12 @@ def test_small_gains_are_withheld_until_they_matter_and_none_is_lost():
     ]  # each gain equals the score of all pages
     assert rises[:6] == [True, True, True, False, True, False]
     assert sum(rises) < 20
-    assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1
+    assert 0.8 * UNLIKELY < scores.score(101) <= UNLIKELY  # the OPIC of all pages together is 1
 
 
 @pytest.mark.parametrize(("name", "weighs_links"), [("fit", False), ("fit*opic", True)])
 def test_orders_follow_their_settings(name, weighs_links):
-    made = order(name, FIT_ELSE_FACTOR=0.5, EXPLORE_SHARE=0.25)
+    made = order(name, EXPLORE_SHARE=0.25)
     assert isinstance(made.scores, NewsScores)
-    assert (made.scores._weighs_links, made.scores._else_factor) == (weighs_links, 0.5)
+    assert made.scores._weighs_links == weighs_links
     assert taken(made.shares(), EVERYTHING, 100) == {OTHER: 25, ARCHIVE: 3, FIT: 72}

@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import StoredLabel
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, UNLIKELY, QueueSlot
 from crawlers.missions.news.urls import url_classifier as module
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
@@ -108,9 +108,9 @@ def test_urls_of_other_pages_are_not_recognised(path):
 SITE = "http://www.paper.example"
 
 
-def classifier(rules=(), used="manual", else_factor=0.01):
+def classifier(rules=(), used="manual"):
     """Return a classifier with *rules*, of which regex and weight stand for one by hand."""
-    found = UrlClassifier(used, fit_factor=2.0, else_factor=else_factor)
+    found = UrlClassifier(used)
     found.replace("paper.example", [one if isinstance(one, UrlRule) else UrlRule(*one, "hand") for one in rules])
     return found
 
@@ -125,10 +125,10 @@ def label(book, url, odds, site=SITE, now=0.0):
 @pytest.mark.parametrize(
     ("path", "place"),
     [
-        ("/news/1.html", QueueSlot(FIT, 1.0)),
-        ("/video/1.html", QueueSlot(OTHER, 0.01)),
-        ("/news/page/2", QueueSlot(ARCHIVE, 0.01)),
-        ("/about", QueueSlot(OTHER, 0.01)),
+        ("/news/1.html", QueueSlot(FIT, 0.5)),
+        ("/video/1.html", QueueSlot(OTHER, UNLIKELY)),
+        ("/news/page/2", QueueSlot(ARCHIVE, UNLIKELY)),
+        ("/about", QueueSlot(OTHER, UNLIKELY)),
     ],
 )
 def test_queue_slot_of_a_url_depends_on_the_rules_and_its_form(path, place):
@@ -161,7 +161,6 @@ def test_rules_are_learnt_from_enough_labels_and_kept():
 
 def test_fingerprint_changes_with_everything_that_affects_queue_slots():
     books = [classifier(), classifier([("/a", 1.0)]), classifier([("/a", 0.5)]), classifier([("/a", 1.0), ("/b", 1.0)])]
-    books.append(classifier(else_factor=0.02))
     assert len({book.fingerprint(SITE) for book in books}) == len(books)
     assert classifier([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
 
