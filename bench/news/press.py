@@ -64,11 +64,10 @@ PACED: Mapping[str, float] = {
 
 # The settings that make the difference stand here and nowhere else.
 MODES: Mapping[str, Mode] = {
-    # The spider refuses ORDER=opic. Where no rule fits, all URLs have one factor: that is OPIC, but feeds are read.
-    "no rules": Mode({"ORDER": "fit*opic", "NEWS_RULES": "none"}),
-    "hand-written": Mode({"ORDER": "fit*opic", "NEWS_RULES": "manual"}, is_given_rules=True),
-    "learnt, 1st generation": Mode({"ORDER": "fit*opic"}),
-    "learnt, 2nd generation": Mode({"ORDER": "fit*opic"}, before="learnt, 1st generation"),
+    "no rules": Mode({"NEWS_RULES": "none"}),
+    "hand-written": Mode({"NEWS_RULES": "manual"}, is_given_rules=True),
+    "learnt, 1st generation": Mode({}),
+    "learnt, 2nd generation": Mode({}, before="learnt, 1st generation"),
 }
 
 

@@ -31,7 +31,7 @@ class NewsSpider(SiteSpider):
     sources: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
-        "ORDER": "fit*opic",
+        "ORDER": "fit",
         # Responses that wait for the pool count as active; beyond this many bytes Scrapy requests nothing more.
         "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 100_000_000,
         "GRAPH_FORMATS": [],  # `scrapy graph` writes graphs of whole sites when they are needed

@@ -15,10 +15,7 @@ MISSION = Mission(
     reads_store=True,
     place=4,
     gives=frozenset({ARTICLES}),
-    orders={
-        "fit": OwnOrder(ARTICLES, "plan.news_scores:fit"),
-        "fit*opic": OwnOrder(ARTICLES, "plan.news_scores:fit_opic"),
-    },
+    orders={"fit": OwnOrder(ARTICLES, "plan.news_scores:fit")},
     removed={
         "NEWS_ALARM_HOURS and NEWS_ALARM_SILENT_DAYS say when alarms are raised": (
             "NEWS_ALARM_MINUTES NEWS_ALARM_DEAD_FEED_HOURS NEWS_ALARM_UNREACHABLE_HOURS NEWS_ALARM_DISCOVERY_DAYS"

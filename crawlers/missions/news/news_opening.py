@@ -81,7 +81,7 @@ def _check(settings: SettingValues) -> None:
     if needs_of(settings.get("ORDER")) != ARTICLES:
         raise ConfigError(
             f"ORDER={settings.get('ORDER')} has no queues for articles, archives and polls of feeds, which news needs; "
-            "use fit or fit*opic"
+            "use fit"
         )
     if settings.getfloat("FEED_MIN_SECONDS") > settings.getfloat("FEED_MAX_SECONDS"):
         raise ConfigError("FEED_MIN_SECONDS is more than FEED_MAX_SECONDS; give a smaller one")

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 metadata = MetaData()
 
-SCHEMA_VERSION = 9  # of the tables, and of the meaning of what they hold: a store of another number is not opened
+SCHEMA_VERSION = 10  # of the tables, and of the meaning of what they hold: a store of another number is not opened
 
 schema_version = Table(
     "schema_version",

@@ -27,7 +27,7 @@ MISSIONS = {
     "topic": ({"scope": SCOPE, "gives": {"a topic": GIVEN.get("a topic")}}, {"learnt": REWARDS}),
 }
 for _, missing in MISSIONS.values():
-    missing |= {"fit": ARTICLES, "fit*opic": ARTICLES}
+    missing |= {"fit": ARTICLES}
 MATRIX = [(mission, order) for mission in MISSIONS if mission in missions() for order in ORDER_NAMES]
 # A web in which a depth-first order finds pages by long paths: /1 leads to /2, …, and / to all of them.
 PATHS = [f"/{number}" for number in range(1, 8)]

@@ -1,18 +1,17 @@
-"""The orders of a news crawl: URLs that look like articles come first, freshly announced ones before all others.
+"""The order of a news crawl: URLs that look like articles come first, freshly announced ones before all others.
 
-As in Volkov's plug-ins for Nutch, the score of a new URL is a factor, how probably it is an article, times its OPIC. The
-URLs of a site wait in several queues, each with its own order; `QueueShares` chooses between the queues.
+As in Volkov's plug-ins for Nutch, the score of a new URL is how probably it is an article; that it is multiplied there
+by the OPIC of the URL gained nothing. The URLs of a site wait in several queues, each with its own order; `QueueShares`
+chooses between the queues.
 
 References
 ----------
 .. [1] Volkov (2011), Development of algorithms for a distributed web crawler, section 4.1.
-.. [2] Apache Nutch, plug-in scoring-opic.
 """
 
 from __future__ import annotations
 
 from array import array
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import GONE, OTHER, REVISIT
@@ -40,34 +39,26 @@ class QueueSlot(NamedTuple):
 
 BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
 
-MIN_RISE = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
-UNLIKELY = 0.1  # probability that a URL is an article of which nothing says so
 _UNKNOWN = -2  # the queue of undiscovered pages
-_MIN_TIME = 1e6  # times of publication, in seconds since 1970, are larger; factors are smaller
-_INJECTED = 1.0  # Nutch's db.score.injected, the OPIC of start URLs
+_MIN_TIME = 1e6  # times of publication, in seconds since 1970, are larger; probabilities are smaller
 # The order of pages of different sites: due pages first, then fresh ones, the latest first, then all others.
 _DUE = 2e12
 _FRESH_BASE = 1e12
 
 
 class NewsScores(PageScores):
-    """The orders `fit` and `fit*opic`: URLs by their factor, times OPIC if *weighs_links*. 21 bytes per page.
+    """The order `fit`: URLs by the values of their slots. 9 bytes per page.
 
-    A page distributes its OPIC once, in equal parts to all pages that it links to; only waiting pages use it. Gains are
-    accumulated before they count, so that a page with k links to it is written log(k) times instead of k times; a
-    process that ends loses the accumulated gains. A fetched page may be revisited when it is due, see `schedule_visit`.
+    Links don't matter. A fetched page may be revisited when it is due, see `schedule_visit`.
     """
 
     table = "news_score"
-    columns = ("value", "opic")
+    columns = ("value",)
     takes_hints = True
 
-    def __init__(self, *, weighs_links: bool) -> None:
-        self._weighs_links = weighs_links
+    def __init__(self) -> None:
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._values = PageValues(array("d", [0.0]))
-        self._opic = PageValues(array("d", [0.0]))
-        self._gains = PageValues(array("f", [0.0]))  # accumulated, not yet included in `_opic`
 
     def take_hint(self, page: int, hint: Hint) -> bool:
         """Record that *page* waits in the queue of *hint*, unless it will be revisited, or was fetched."""
@@ -87,42 +78,21 @@ class NewsScores(PageScores):
     def add_waiting(self, page: int, level: int) -> None:
         """Record that *page* waits. A waiting page keeps its slot; a page that was fresh before is fresh again."""
         if self._queues[page] < 0:
-            if self._queues[page] == _UNKNOWN:
-                self._opic[page] = 0.0 if level else _INJECTED
-            if self._values[page] > _MIN_TIME:
-                self._queues[page] = FRESH
-            else:
-                self._queues[page], self._values[page] = OTHER, UNLIKELY
+            is_fresh = self._values[page] > _MIN_TIME
+            self._queues[page], self._values[page] = (FRESH, self._values[page]) if is_fresh else (OTHER, 0.0)
 
     def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
-        """Distribute the OPIC of *page* in equal parts to *links*; return the waiting pages whose score rose."""
-        gain = self.carries(page, links, elsewhere)
+        """Record that *page* was read."""
         self._queues[page] = GONE
-        if gain <= 0.0:
-            return ()
-        return [target for target in links if target != page and self._gains_by(target, gain)]
+        return ()
 
     def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
-        """Return the OPIC that each link of *page* carries; a page that was fetched before distributes none."""
-        number = len(links) + elsewhere
-        if not self._weighs_links or not number or self._queues[page] == REVISIT:
-            return 0.0
-        return (self._opic[page] + self._gains[page]) / number
+        """Return 0: links to pages of other workers say where these wait, and nothing else."""
+        return 0.0
 
     def received(self, page: int, carried: float, value: float) -> Collection[int]:
-        """Add the OPIC that a link *carried* to *page*; the *value* of the link does not matter."""
-        return (page,) if carried > 0.0 and self._gains_by(page, carried) else ()
-
-    def _gains_by(self, page: int, gain: float) -> bool:
-        """Let a waiting page gain OPIC; return whether its score rose."""
-        if self._queues[page] < 0:
-            return False
-        gains = self._gains[page] + gain
-        rises = gains > MIN_RISE * self._opic[page]
-        self._gains[page] = 0.0 if rises else gains
-        if rises:
-            self._opic[page] += gains
-        return rises
+        """Return no page: a further link changes nothing."""
+        return ()
 
     def schedule_visit(self, page: int) -> bool:
         """Record that *page* was fetched and will be revisited."""
@@ -130,25 +100,21 @@ class NewsScores(PageScores):
         return True
 
     def record_alias(self, page: int, target: int) -> Collection[int]:
-        """Record that *page* is an alias of *target*, which gets its OPIC, and its slot if that is better.
+        """Record that *page* is an alias of *target*, which gets its slot if that is better.
 
         A *target* that was fetched before keeps the time of its revisit.
         """
         queue = self._queues[page]
         self.remove_page(page)
-        if self._queues[target] < 0 or self._queues[target] == REVISIT or target == page:
+        if target == page or REVISIT in (queue, self._queues[target]) or not 0 <= self._queues[target] < queue:
             return ()
-        self._opic[target] += self._opic[page] + self._gains[page]
-        if queue > self._queues[target] and queue != REVISIT:
-            self._queues[target] = queue
-            self._values[target] = self._values[page]
+        self._queues[target], self._values[target] = queue, self._values[page]
         return (target,)
 
     def moved_away(self, page: int) -> float:
-        """Record that *page* is an alias of a page of another worker, which gets its OPIC."""
-        carried = self._opic[page] + self._gains[page] if self._weighs_links else 0.0
+        """Record that *page* is an alias of a page of another worker; return 0."""
         self.remove_page(page)
-        return carried
+        return 0.0
 
     def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again)."""
@@ -162,26 +128,26 @@ class NewsScores(PageScores):
             return _DUE
         if queue == FRESH:
             return _FRESH_BASE + self._values[page]
-        return self._values[page] * (self._opic[page] if self._weighs_links else 1.0)
+        return self._values[page]
 
     def queue(self, page: int) -> int:
         """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
         return max(self._queues[page], GONE)
 
     def record(self, page: int) -> tuple[float, ...]:
-        """Return the value in the slot of *page*, and its OPIC."""
-        return self._values[page], self._opic[page]
+        """Return the value in the slot of *page*."""
+        return (self._values[page],)
 
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
         """Restore a page."""
         self._queues[page] = queue
-        self._values[page], self._opic[page] = record
+        (self._values[page],) = record
 
     def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*."""
         for page in pages:
             self._queues[page] = _UNKNOWN
-            self._values[page] = self._opic[page] = self._gains[page] = 0.0
+            self._values[page] = 0.0
 
 
 class QueueShares:
@@ -234,14 +200,11 @@ class QueueShares:
                 self._taken[queue] -= 1
 
 
-def by_fit(*, weighs_links: bool, explore: float = 0.05, archive: float = 0.03) -> PageOrder:
+def by_fit(*, explore: float = 0.05, archive: float = 0.03) -> PageOrder:
     """Return the order by `NewsScores`, with the shares of other URLs and of archives in the downloads of a site."""
-    return PageOrder(NewsScores(weighs_links=weighs_links), make_shares=lambda: QueueShares(explore, archive))
+    return PageOrder(NewsScores(), make_shares=lambda: QueueShares(explore, archive))
 
 
-def fit(settings: SettingValues, given: object, *, weighs_links: bool = False) -> PageOrder:
-    """Return the order of the settings, without the importance of pages."""
-    return by_fit(weighs_links=weighs_links, explore=settings.getfloat("EXPLORE_SHARE"))
-
-
-fit_opic = partial(fit, weighs_links=True)
+def fit(settings: SettingValues, given: object) -> PageOrder:
+    """Return the order of the settings."""
+    return by_fit(explore=settings.getfloat("EXPLORE_SHARE"))

@@ -186,11 +186,5 @@ def queue_facts(connection: Connection, crawl_id: int, page_id: int, is_over: Ca
             said("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
         )
     if row.queue in _NEWS_QUEUES:
-        lines.append(
-            said(
-                "in the queue of %(kind)s, received %(opic)s of the importance of others",
-                kind=_NEWS_QUEUES[row.queue],
-                opic=row.opic,
-            )
-        )
+        lines.append(said("in the queue of %(kind)s", kind=_NEWS_QUEUES[row.queue]))
     return lines

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import label
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, UNLIKELY, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls.rule_learner import RuleLearner
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
@@ -149,6 +149,7 @@ def is_archive(url: str) -> bool:
 
 
 PROBABLE = 0.5  # probability from which a URL waits with the articles
+MISSED = 0.1  # probability that a URL is an article which no rule of its site matches
 _DOUBTED = 15  # labels from which rules are as probably the better model as the prior
 _MOST_ODDS = 30.0  # that one model is better than the other
 _LEAST = 0.02  # of the probabilities that are compared, so that one label doesn't decide
@@ -206,13 +207,13 @@ class UrlClassifier:
         matched = self._rules.matching(site, url)
         weight = weight_of(matched)
         if weight <= 0.0 and is_archive(url):
-            return QueueSlot(ARCHIVE, UNLIKELY)
+            return QueueSlot(ARCHIVE, 0.0)
         if self._prior is None or any(rule.is_of_people for rule in matched):
-            return QueueSlot(FIT, weight) if weight > 0.0 else QueueSlot(OTHER, UNLIKELY)
+            return QueueSlot(FIT if weight > 0.0 else OTHER, weight)
         probability = self._prior.probability(rule_domain(site), url[len(site) :])
         if self._rules.has_rules(site):
             share = 1.0 / (1.0 + math.exp(-self._records.get(rule_domain(site), 0.0)))
-            probability = share * (weight or UNLIKELY) + (1.0 - share) * probability
+            probability = share * (weight or MISSED) + (1.0 - share) * probability
         return QueueSlot(FIT if probability >= PROBABLE else OTHER, probability)
 
     def prior(self, site: str, url: str) -> float:
@@ -262,7 +263,7 @@ class UrlClassifier:
         learner = self._learners.setdefault(domain, RuleLearner())
         is_test = self._rules.has_rules(site) and at > max(rule.learnt_at for rule in self._rules.rules_of(domain))
         if is_test:
-            by_rules, by_prior = self._rules.weight(site, url) or UNLIKELY, prior.probability(domain, target)
+            by_rules, by_prior = self._rules.weight(site, url) or MISSED, prior.probability(domain, target)
             ratio = _surprise(by_prior, is_article) - _surprise(by_rules, is_article)
             self._records[domain] = max(-_MOST_ODDS, min(_MOST_ODDS, self._records.get(domain, 0.0) + ratio))
         are_due = learner.label(target, is_article, prior.shipped(target))

@@ -27,7 +27,7 @@ def add_rows(database, crawl_id, name, of_site):
             for number, one in enumerate(of_site[100:112])
             for row in (
                 _poll(number, one.id, one.site_id),
-                news.NewsScoreRow(one.id, one.site_id, REVISIT if number else -1, 0.0, 0.0, 0.0),
+                news.NewsScoreRow(one.id, one.site_id, REVISIT if number else -1, 0.0, 0.0),
             )
         ),
     )

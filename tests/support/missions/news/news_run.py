@@ -84,7 +84,7 @@ class Crawl:
         self.commits = WatchedCommits(self.writer)
         self.frontier = Frontier(
             SqlFrontierStore(database, self.writer, begun.id, looks_back=True),
-            by_fit(weighs_links=False, explore=0.0, archive=0.0),
+            by_fit(explore=0.0, archive=0.0),
             PullBudget(RoundRobin(), 0, records=False),
             reason_against=lambda url: self.mission.reason_against(url),
         )

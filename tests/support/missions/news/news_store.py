@@ -39,7 +39,7 @@ class NewsStore:
         self.write(
             new_page(number, self.sites[site], key=url_key(url), url=url, level=1, found_at=at, state_at=at),
             ended_page(number, state, **ended),
-            NewsScoreRow(number, self.sites[site], queue, 0.0, 0.0, 0.0),
+            NewsScoreRow(number, self.sites[site], queue, 0.0, 0.0),
         )
         return number
 

@@ -2,12 +2,11 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.items import GONE, OTHER, REVISIT
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, UNLIKELY, NewsScores, QueueShares, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH, NewsScores, QueueShares, QueueSlot
 from tests.support.orders import order
 
 EVERYTHING = [OTHER, ARCHIVE, FIT]
@@ -48,39 +47,21 @@ def test_only_queues_with_waiting_pages_are_chosen(rounds):
         shares.record_request(queue)
 
 
-def scores_of(*pages, weighs_links=True):
-    scores = NewsScores(weighs_links=weighs_links)
+def scores_of(*pages):
+    scores = NewsScores()
     for page in pages:
         scores.add_waiting(page, level=0 if page == 1 else 1)
     return scores
-
-
-def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
-    scores = scores_of(1, 2, 3)
-    scores.take_hint(2, QueueSlot(FIT, 0.8))
-    assert sorted(scores.fetched(1, {2: 1.0, 3: 1.0})) == [2, 3]
-    assert scores.score(2) == pytest.approx(0.8 * 0.5)
-    assert scores.score(3) == pytest.approx(UNLIKELY * 0.5)
 
 
 def test_due_pages_precede_fresh_ones_and_these_all_others():
     scores = scores_of(1, 2, 3, 4)
     scores.take_hint(2, QueueSlot(FRESH, 1.8e9))
     scores.take_hint(3, QueueSlot(FRESH, 1.7e9))
-    scores.take_hint(4, QueueSlot(FIT, 1e6))
+    scores.take_hint(4, QueueSlot(FIT, 1.0))
     scores.fetched(1, {4: 1.0})
     scores.schedule_visit(1)
     assert sorted([1, 2, 3, 4], key=scores.score, reverse=True) == [1, 2, 3, 4]
-
-
-def test_revisited_page_passes_nothing_on_again():
-    scores = scores_of(1, 2)
-    scores.fetched(1, {2: 1.0})
-    before = scores.score(2)
-    scores.schedule_visit(1)
-    assert scores.queue(1) == REVISIT
-    assert scores.fetched(1, {2: 1.0}) == ()
-    assert scores.score(2) == before
 
 
 def test_redirect_passes_its_better_queue_slot_on():
@@ -105,28 +86,14 @@ def test_recalled_scores_equal_the_stored_ones(placed):
     scores = scores_of(*range(1, 10))
     for page, queue, value in placed:
         scores.take_hint(page, QueueSlot(queue, value))
-    again = NewsScores(weighs_links=True)
+    again = NewsScores()
     again.recall_totals(scores.totals())
     for page in range(1, 10):
         again.recall(page, scores.queue(page), scores.record(page))
         assert (again.queue(page), again.score(page)) == (scores.queue(page), scores.score(page))
 
 
-def test_small_gains_are_withheld_until_they_matter_and_none_is_lost():
-    scores = scores_of(*range(1, 102))
-    pages = dict.fromkeys(range(2, 102), 1.0)
-    assert len(scores.fetched(1, pages)) == 100
-    rises = [
-        bool(scores.fetched(page, {101: 1.0})) for page in range(2, 101)
-    ]  # each gain equals the score of all pages
-    assert rises[:6] == [True, True, True, False, True, False]
-    assert sum(rises) < 20
-    assert 0.8 * UNLIKELY < scores.score(101) <= UNLIKELY  # the OPIC of all pages together is 1
-
-
-@pytest.mark.parametrize(("name", "weighs_links"), [("fit", False), ("fit*opic", True)])
-def test_orders_follow_their_settings(name, weighs_links):
-    made = order(name, EXPLORE_SHARE=0.25)
+def test_order_follows_its_setting():
+    made = order("fit", EXPLORE_SHARE=0.25)
     assert isinstance(made.scores, NewsScores)
-    assert made.scores._weighs_links == weighs_links
     assert taken(made.shares(), EVERYTHING, 100) == {OTHER: 25, ARCHIVE: 3, FIT: 72}

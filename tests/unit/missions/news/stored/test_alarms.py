@@ -58,7 +58,7 @@ def test_feed_is_dead_since_its_last_success(crawl):
     crawl.poll("/odd", "feed", NOW, problem="feed_empty", newest_at=new)
     crawl.poll("/page", "page", NOW, fetched_at=old, failures=3)
     moved = crawl.poll("/moved", "feed", NOW, fetched_at=old, failures=3)
-    crawl.write(NewsScoreRow(moved, crawl.sites[SITE], -1, 0.0, 0.0, 0.0))
+    crawl.write(NewsScoreRow(moved, crawl.sites[SITE], -1, 0.0, 0.0))
     assert open_now(crawl) == [(DEAD_FEED, f"{SITE}/{path}") for path in ("broken", "gone", "known")]
 
 

@@ -33,7 +33,7 @@ def move(crawl, source, target):
 def test_polls_are_the_scheduled_pages_of_the_crawl(crawl):
     first = crawl.poll("/rss", "feed", NOW, failures=2, problem="timeout")
     gone = crawl.poll("/gone", "page", NOW)
-    crawl.write(NewsScoreRow(gone, crawl.sites[SITE], -1, 0.0, 0.0, 0.0))
+    crawl.write(NewsScoreRow(gone, crawl.sites[SITE], -1, 0.0, 0.0))
     NewsStore(crawl.database, "other").poll("/rss", "feed", NOW)
     (row,) = polls_of(crawl.database, crawl.sites.values())
     assert (row.page_id, row.kind, row.failures, row.problem) == (first, "feed", 2, "timeout")

@@ -7,7 +7,7 @@ import pytest
 from crawlers.errors import StoreError
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import OTHER, Page, State
-from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, UNLIKELY, QueueSlot, by_fit
+from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, QueueSlot, by_fit
 from crawlers.missions.news.stored.stored_polls import QueuedSite
 from crawlers.missions.news.urls import requeue as requeue_module
 from crawlers.missions.news.urls.requeue import BEFORE_ALL, Requeue
@@ -20,7 +20,7 @@ from tests.support.missions.news.news_run import at_once
 from tests.support.stored_rows import NothingPending
 
 NAME, NOW = "http://one.test", 1e9
-LESS = QueueSlot(OTHER, UNLIKELY)
+LESS = QueueSlot(OTHER, 0.0)
 
 
 class Rules:
@@ -40,7 +40,7 @@ class Rules:
 
 @pytest.fixture
 def frontier(database):
-    one = Engine(database).frontier(by_fit(weighs_links=False, explore=0.0, archive=0.0))
+    one = Engine(database).frontier(by_fit(explore=0.0, archive=0.0))
     one.open_site(SiteRow(1, NAME, 9, None, 0.0), NOW)
     return one
 

@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import StoredLabel
-from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, UNLIKELY, QueueSlot
+from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
 from crawlers.missions.news.urls import url_classifier as module
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
@@ -126,9 +126,9 @@ def label(book, url, odds, site=SITE, now=0.0):
     ("path", "place"),
     [
         ("/news/1.html", QueueSlot(FIT, 0.5)),
-        ("/video/1.html", QueueSlot(OTHER, UNLIKELY)),
-        ("/news/page/2", QueueSlot(ARCHIVE, UNLIKELY)),
-        ("/about", QueueSlot(OTHER, UNLIKELY)),
+        ("/video/1.html", QueueSlot(OTHER, 0.0)),
+        ("/news/page/2", QueueSlot(ARCHIVE, 0.0)),
+        ("/about", QueueSlot(OTHER, 0.0)),
     ],
 )
 def test_queue_slot_of_a_url_depends_on_the_rules_and_its_form(path, place):

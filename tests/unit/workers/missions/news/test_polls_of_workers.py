@@ -14,7 +14,7 @@ def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(database):
     shared.end(*shared.sites)
     page = shared.sites[0]
     shared.write(
-        NewsScoreRow(page, page, REVISIT, 0.0, 0.0, 0.0),
+        NewsScoreRow(page, page, REVISIT, 0.0, 0.0),
         PollRow(page, page, "feed", 50.0, 1.0, 1, 0, 0, None, "[]", None),
     )
     for ends_after, is_over in ((None, False), (50.0, False), (49.0, True)):
