@@ -12,6 +12,7 @@ MISSION = Mission(
     stays_within_sites=True,
     gives=frozenset({REWARDS}),
     after="To see which site links to which: {graph} --level site",
+    reports=("link-features",),
     tables=("external-links",),
     joined=("external-links",),
     parts={"summary": "link_summary:links_summary"},

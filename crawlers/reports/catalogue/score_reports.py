@@ -1,18 +1,24 @@
-"""The pages of a crawl by what its order found out about them: their importance."""
+"""What the order of a crawl found out: the importance of its pages, and what features of links promise."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
 from crawlers.files.csv_tables import write_table
+from crawlers.items import LinkPlace
+from crawlers.ranking.link_features import FEATURES, feature_id, link_feature_names, prior_of
+from crawlers.ranking.link_values import LinkValues, features_of
 from crawlers.reports.catalogue.conditions import by_code_points, is_wanted_site, of_page
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.renderers import file_cells
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind
 from crawlers.store.reading.importance import totals_of, weight_of_page, weights_of_crawl
-from crawlers.store.schema.tables import link, page, page_change, site
+from crawlers.store.schema.tables import link, link_features, page, page_change, pull, site
+from crawlers.store.writing.pulls import ROWS_AT_ONCE, stored_link_prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +29,9 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.report import Cells, Related
     from crawlers.store.reading.importance import Totals
+
+
+LEAST_DOWNLOADS = 5  # by links with a feature that is shown
 
 
 class ImportantPages(ComputedReport):
@@ -58,6 +67,55 @@ class ImportantPages(ComputedReport):
 
     def related(self, cells: Cells) -> Related | None:
         return links_to(cells[1])
+
+
+class LinkFeatures(ComputedReport):
+    """Features of links by their factors.
+
+    Only numbers of features are stored: those have a name that the URL, the title and the level of a page tell.
+    """
+
+    name = "link-features"
+    title = "What features of links promise"
+    group = Group.LINKS
+    about = "Words, folders and levels by which ORDER=learnt expects more or fewer new links of a page."
+    columns = (
+        Column("factor", "Factor", Kind.DECIMAL, about="of what is expected of a page, learnt from all these downloads"),
+        Column("kind", "Kind"),
+        Column("feature", "Feature"),
+        SITE._replace(about="empty: all sites"),
+        Column("downloads", "Downloads", Kind.COUNT, about="by links with this feature, at least 5"),
+        Column("reward", "Reward", Kind.DECIMAL, about="of all of them"),
+    )
+    empty = "Crawls for external links with ORDER=learnt learn what links promise, from at least 5 of a kind."
+
+    def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
+        downloads = (
+            select(pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
+            .join(site, site.c.id == pull.c.site_id)
+            .join(page, page.c.id == pull.c.page_id)
+            .join(link_features, link_features.c.page_id == pull.c.page_id)
+            .where(is_wanted_site(crawl_id, filters))
+            .order_by(pull.c.id)
+            .execution_options(yield_per=ROWS_AT_ONCE)
+        )
+        values, rows = LinkValues(prior_of(stored_link_prior(connection, crawl_id))), connection.execute(downloads)
+        names: dict[int, tuple[str, str, str]] = {}
+        numbers, rewards = Counter[int](), Counter[int]()
+        for reward, text, of, url, title, level in rows:
+            features = features_of(text).tolist()
+            values.learn(features, reward)
+            numbers.update(features)
+            rewards.update(dict.fromkeys(features, reward))
+            texts = link_feature_names(of, url, level, 0, LinkPlace("", "", title or ""))
+            for number, feature, name in zip(features, FEATURES, texts, strict=True):
+                where = of if feature.is_of_site else ""
+                if number not in names and name and feature_id(feature.kind, where, name) == number:
+                    names[number] = feature.kind, name, where
+        shown = [number for number in names if numbers[number] >= LEAST_DOWNLOADS]
+        factors = map(math.exp, values.parts(shown))
+        found = ((factor, *names[one], numbers[one], rewards[one]) for factor, one in zip(factors, shown, strict=True))
+        yield from sorted(found, reverse=True)
 
 
 def by_score(scores: FromClause, *values: ColumnElement[Any]) -> Select[Any]:
