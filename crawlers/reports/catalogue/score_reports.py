@@ -80,7 +80,7 @@ class LinkFeatures(ComputedReport):
     group = Group.LINKS
     about = "Words, folders and levels by which ORDER=learnt expects more or fewer new links of a page."
     columns = (
-        Column("factor", "Factor", Kind.DECIMAL, about="of what is expected of a page, learnt from all these downloads"),
+        Column("factor", "Factor", Kind.DECIMAL, about="of what is expected of a page, learnt from these downloads"),
         Column("kind", "Kind"),
         Column("feature", "Feature"),
         SITE._replace(about="empty: all sites"),
