@@ -46,8 +46,8 @@ DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "crawlers.middlewares.rendering.RenderingMiddleware": 50,  # the last to see a response: complete and decompressed
-    "crawlers.middlewares.redirects.RedirectMiddleware": 610,  # next to Scrapy's own (600), which ours bypass
-    "crawlers.middlewares.content_types.ContentTypeMiddleware": 595,  # just before decompression, 590
+    "crawlers.middlewares.responses.RedirectMiddleware": 610,  # next to Scrapy's own (600), which ours bypass
+    "crawlers.middlewares.responses.ContentTypeMiddleware": 595,  # just before decompression, 590
 }
 ADDONS = {
     "crawlers.extensions.gc_tuning.GcTuning": 0,

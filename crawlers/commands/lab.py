@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from crawlers.lab.options import LabPart
 
-EARLIER = {"report": "scrapy report sites has the pages and the yield of each site, and scrapy web their pictures"}
-
 
 class Command(StoreCommand):
     @property
@@ -42,8 +40,10 @@ class Command(StoreCommand):
         self._options = LabOptions(parser, self._parts)
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
-        if args and args[0] in EARLIER:
-            raise UsageError(f"there is no part {args[0]} any more: {EARLIER[args[0]]}")
+        from crawlers.options.removed import REMOVED_PARTS
+
+        if args and args[0] in REMOVED_PARTS:
+            raise UsageError(f"there is no part {args[0]} any more: {REMOVED_PARTS[args[0]]}")
         if not args or args[0] not in self._parts or (args[1:] and "names" not in self._parts[args[0]].TAKES):
             raise UsageError(f"expected one of: {', '.join(self._parts)}")
         opts.names = args[1:]

@@ -18,7 +18,7 @@ from crawlers.downloader.http import heard_signals
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.extensions.run_stats import RunStats
 from crawlers.items import Page
-from crawlers.middlewares.content_types import is_of_mission
+from crawlers.middlewares.responses import is_of_mission
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:

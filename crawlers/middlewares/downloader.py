@@ -28,8 +28,12 @@ from twisted.python.failure import Failure
 from crawlers.downloader.http import CLIENTS, Callbacks, HTTPHandler, heard_signals, http_client
 from crawlers.inputs.setting_readers import are_any_rendered
 from crawlers.items import RECORDED, RENDER
-from crawlers.middlewares.content_types import ContentTypeMiddleware, is_of_mission, is_read_as_bytes
-from crawlers.middlewares.redirects import RedirectMiddleware
+from crawlers.middlewares.responses import (
+    ContentTypeMiddleware,
+    RedirectMiddleware,
+    is_of_mission,
+    is_read_as_bytes,
+)
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:

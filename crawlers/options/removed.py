@@ -1,4 +1,4 @@
-"""Settings of earlier versions, and what they are now; those of missions are declared with these."""
+"""Settings and parts of `scrapy lab` of earlier versions, and what they are now; missions declare their settings."""
 
 from __future__ import annotations
 
@@ -27,3 +27,7 @@ _NOW = {  # by what is said
     "leave it out: a worker waits for a store for twenty times WORKER_DEADLINE_SECONDS": "WORKER_REJOIN_SECONDS",
 }
 REMOVED = by_name(_NOW)
+REMOVED_PARTS = {
+    "report": "scrapy report sites has the pages and the yield of each site, scrapy report link-features what links "
+    "promise, and scrapy web pictures"
+}

@@ -22,9 +22,9 @@ from crawlers.errors import StoreError
 from crawlers.extensions.crawl_owner import owner_of, required_extension
 from crawlers.inputs.setting_readers import normalization
 from crawlers.items import LEASE, RECORDED, RENDER, REQUEST_SENT
-from crawlers.middlewares.content_types import is_of_mission
 from crawlers.middlewares.direct_pages import DirectPages, needs_no_scrapy
 from crawlers.middlewares.downloader import Downloader
+from crawlers.middlewares.responses import is_of_mission
 from crawlers.schedulers.failures import ErrorHandlers
 from crawlers.schedulers.site_fetches import PLAIN, RobotsFiles, SitemapFiles
 from crawlers.spiders.base import SiteSpider

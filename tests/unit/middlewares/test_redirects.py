@@ -3,7 +3,7 @@
 import pytest
 from scrapy.http import Request, Response
 
-from crawlers.middlewares.redirects import RedirectMiddleware
+from crawlers.middlewares.responses import RedirectMiddleware
 from crawlers.urls.normalization import Normalization
 
 URL = "http://a.example/x"

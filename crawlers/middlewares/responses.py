@@ -3,6 +3,10 @@
 Scrapy's decompression copies a response with its encoding, which it guesses from the compressed body if no header
 states it: a fifth of the time of a crawl, for a value that is not used. And it limits only the size of the result, see
 `pages.decompression`.
+
+Redirects are recognised, and their targets resolved; nothing is followed here. The frontier follows redirects as links
+on the same level. So levels stay exact, a target is requested once however many pages redirect to it, and robots.txt,
+scope and politeness apply to it.
 """
 
 from __future__ import annotations
@@ -15,8 +19,10 @@ from scrapy.http import Response, TextResponse
 
 from crawlers.downloader.download_errors import DownloadRefusedError
 from crawlers.errors import BadBody, DamagedBody
-from crawlers.items import LEASE
+from crawlers.inputs.setting_readers import normalization
+from crawlers.items import LEASE, REDIRECT
 from crawlers.spiders.base import SiteSpider
+from crawlers.urls.resolution import redirect_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +31,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
+
+    from crawlers.urls.normalization import Normalization
 
 SMALL_BODY = 64_000  # bytes; reading an unwanted body up to this size costs less than a new connection
 
@@ -90,6 +98,28 @@ class ContentTypeMiddleware:
             raise DownloadRefusedError(error.reason, is_transient=True) from error
         except BadBody as error:
             raise DownloadRefusedError(error.reason) from error
+
+
+class RedirectMiddleware:
+    """Puts the `Redirect` that a response is into `request.meta["redirect"]`.
+
+    Only for requests with `dont_redirect`, which all requests of missions have; Scrapy's own middleware handles those
+    of plain Scrapy spiders. *options* determine the normal form of URLs.
+    """
+
+    def __init__(self, options: Normalization) -> None:
+        self._options = options
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(normalization(crawler.settings))
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if response.status >= 300 and request.meta.get("dont_redirect"):
+            redirect = redirect_of(response.url, response.status, response.headers.get("Location"), self._options)
+            if redirect is not None:
+                request.meta[REDIRECT] = redirect
+        return response
 
 
 def is_of_mission(request: Request) -> bool:

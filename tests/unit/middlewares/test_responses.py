@@ -9,7 +9,7 @@ from scrapy.http import Headers, HtmlResponse, Request, Response
 
 from crawlers.downloader.download_errors import DownloadRefusedError
 from crawlers.frontier.values import Lease
-from crawlers.middlewares.content_types import ContentTypeMiddleware
+from crawlers.middlewares.responses import ContentTypeMiddleware
 
 URL = "http://a.example/"
 HTML = ("text/html", "application/xhtml+xml")
