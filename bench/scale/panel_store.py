@@ -120,8 +120,8 @@ _OF_MISSION: dict[str, tuple[str, ...]] = {
         "INSERT INTO poll (page_id, site_id, kind, due_at, polled_at, polls, failures, new_items, rate) SELECT id, "
         "site_id, CASE WHEN id % 40 = 1 THEN 'feed' WHEN id % 40 = 3 THEN 'sitemap' ELSE 'article' END, 1.8e9, 1.7e9, "
         "9, 0, 9, '[]' FROM page WHERE state = 1 AND id > {first}",
-        "INSERT INTO news_score (page_id, site_id, queue, score, value, opic) SELECT id, site_id, "
-        "CASE state WHEN 0 THEN 0 ELSE 1 END, id % 99, 1.0, 1.0 FROM page WHERE state < 2 AND id > {first}",
+        "INSERT INTO news_score (page_id, site_id, queue, score, value) SELECT id, site_id, "
+        "CASE state WHEN 0 THEN 0 ELSE 1 END, id % 99, 1.0 FROM page WHERE state < 2 AND id > {first}",
         _COUNTED.format(begin=0, end="{sites} * 20")
         + "INSERT INTO url_rule (domain, regex, weight, origin, support, precision_low, learnt_at) SELECT "
         "'s' || (1 + n % {sites}) || '.test', '/page/' || (n / {sites}) || '[0-9]+', 0.8, 'learnt', 40, 0.75, 1.7e9 "
