@@ -30,7 +30,7 @@ EXTENSIONS = {
     "crawlers.extensions.crawl_owner.CrawlOwner": 0,
     "crawlers.downloader.address_filter.AddressFilter": 0,
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
-    "crawlers.extensions.run_stats.RunStats": 0,
+    "crawlers.extensions.log_format.RunStats": 0,
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.downloader.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
@@ -55,7 +55,7 @@ ADDONS = {
     "crawlers.extensions.log_format.DebugDumps": 0,
     "crawlers.extensions.json_log.JsonLog": 0,
 }
-STATS_CLASS = "crawlers.extensions.run_stats.PageStats"
+STATS_CLASS = "crawlers.extensions.log_format.PageStats"
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000  # the frontier's gates decide
 DOWNLOAD_DELAY = 0.0  # likewise

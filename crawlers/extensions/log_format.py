@@ -1,4 +1,7 @@
-"""Log lines about pages, and about Scrapy itself, only if they are wanted: LOG_LEVEL=DEBUG."""
+"""What Scrapy says of a crawl, without work for each page: its log lines and its basic stats.
+
+Lines about pages, and about Scrapy itself, are there only if they are wanted: LOG_LEVEL=DEBUG.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,11 @@ import logging
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.extensions.corestats import CoreStats
 from scrapy.logformatter import LogFormatter
+from scrapy.statscollectors import MemoryStatsCollector
 
 from crawlers.spiders.base import SiteSpider
 
@@ -47,6 +54,24 @@ class PageLogFormatter(LogFormatter):
 
     def scraped(self, *args: Any, **kwargs: Any) -> Any:
         return super().scraped(*args, **kwargs) if self.is_verbose else None
+
+
+class PageStats(MemoryStatsCollector):
+    """Scrapy's default, without a warning of an outdated argument, for which it looks each attribute up three times."""
+
+    __getattribute__ = object.__getattribute__
+
+
+class RunStats(CoreStats):
+    """In place of `CoreStats`. Scrapy starts a task for each listener to `item_scraped`: the store pipeline counts."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not isinstance(crawler.spider, SiteSpider):
+            raise NotConfigured  # plain Scrapy spiders have Scrapy's own
+        stats = super().from_crawler(crawler)
+        crawler.signals.disconnect(stats.item_scraped, signals.item_scraped)
+        return stats
 
 
 class DebugDumps:
