@@ -51,7 +51,6 @@ class CurlLoop(Generic[T]):
         self._watched: dict[int, int] = {}  # for what, by descriptor
         self._timer: asyncio.TimerHandle | None = None
         self._due_at = math.inf  # when libcurl wants to be called; not before the timer
-        self._is_reading = False  # whether the ended transfers are read in the next turn of the loop
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, most)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
@@ -94,10 +93,7 @@ class CurlLoop(Generic[T]):
 
     def _set_timer(self, after_ms: int) -> None:
         assert self._loop is not None
-        if after_ms == 0:  # not at once: libcurl may not be called from its callbacks
-            self._loop.call_soon(self._drive, pycurl.SOCKET_TIMEOUT, 0)
-            return
-        self._due_at = self._loop.time() + after_ms / 1000 if after_ms > 0 else math.inf
+        self._due_at = self._loop.time() + after_ms / 1000 if after_ms >= 0 else math.inf
         if self._timer is None or self._due_at < self._timer.when():  # else with each transfer there would be a new one
             self._start_timer()
 
@@ -118,15 +114,6 @@ class CurlLoop(Generic[T]):
         if self._multi.closed:
             return
         self._multi.socket_action(descriptor, mask)
-        if not self._is_reading:
-            assert self._loop is not None
-            self._is_reading = True
-            self._loop.call_soon(self._read_ended)
-
-    def _read_ended(self) -> None:
-        self._is_reading = False
-        if self._multi.closed:
-            return
         _, ended, failed = self._multi.info_read()
         for curl, code, message in [*zip(ended, repeat(0), repeat("")), *failed]:
             transfer = self._transfers.pop(curl)
