@@ -202,9 +202,11 @@ def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNod
         return [], []
     found: list[LexborNode] = []
     hrefs: list[str] = []
-    for node in tree.css(_selector(tags)):
+    only_anchors = tags == {"a"}
+    # Walking over the elements of one name takes half the time of a selector.
+    for node in tree.tags("a") if only_anchors else tree.css(_selector(tags)):
         # Nearly every link is an <a> with a value.
-        value = node.attrs.get("href") if node.tag == "a" else None
+        value = node.attrs.get("href") if only_anchors or node.tag == "a" else None
         href = (value and value.strip(_BLANK)) or _href(node)
         if href is not None:
             found.append(node)

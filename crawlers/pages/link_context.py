@@ -33,6 +33,7 @@ _BLOCK_NAMES = (
     " section summary table tbody td tfoot th thead tr ul"
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
+_WRAPPERS = frozenset({"b", "code", "em", "i", "span", "strong", "tt"})  # common ones, which say nothing of a text
 _LANDMARKS = frozenset({"nav", "header", "footer", "main", "aside"})
 _ROLES = {"navigation": "nav", "banner": "header", "contentinfo": "footer", "main": "main"}
 
@@ -71,11 +72,13 @@ class Surroundings:
         return LinkTexts(anchor, self._context(link, anchor), self._position(link), rel, link.tag or "")
 
     def anchors(self, links: Iterable[LexborNode]) -> list[str]:
-        """Return `anchor` of each of *links*; most contain nothing but a short text."""
+        """Return `anchor` of each of *links*; most contain nothing but a short text, if in an element of its own."""
         found = []
         for link in links:
-            child = link.first_child
-            text = child.text_content if child is not None and child.next is None and link.tag == "a" else None
+            child = link.first_child if link.tag == "a" else None
+            while child is not None and child.next is None and child.tag in _WRAPPERS:
+                child = child.first_child
+            text = child.text_content if child is not None and child.next is None else None
             found.append(" ".join(text.split()) if text and len(text) <= ANCHOR_CHARS else self.anchor(link))
         return found
 
