@@ -98,6 +98,7 @@ _OF_CRAWL = (
 )
 _SITEMAPS = 20  # of a site, beside their index
 _OF_MISSION: dict[str, tuple[str, ...]] = {
+    "extlinks": ("INSERT INTO link_features (page_id, features) SELECT page_id, 'eDEe' FROM pull",),  # of all links
     "sitegraph": (
         _COUNTED.format(begin=0, end=_SITEMAPS + 1)
         + "INSERT INTO sitemap (site_id, key, url, address, number, index_key, state, status, kind, urls, outside, "
