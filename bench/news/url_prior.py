@@ -187,7 +187,7 @@ def trained(labels: Sequence[Labelled]) -> dict[str, float]:
     first = UrlPrior(fitted(labels))
     kept = []
     for one in labels:
-        p = first.probability("", one.target)
+        p = first.probability(one.target)
         if one.is_page or (p < SURE if not one.is_article else p > 1 - SURE):
             kept.append(one)
     return fitted(kept)
@@ -211,7 +211,7 @@ def microseconds(prior: UrlPrior, targets: Iterable[str]) -> float:
     targets = list(targets)
     start = time.thread_time()
     for target in targets:
-        prior.probability("example.org", target)
+        prior.probability(target)
     return 1e6 * (time.thread_time() - start) / len(targets)
 
 
@@ -238,7 +238,7 @@ def main() -> None:
     }
 
     def fits(target: str) -> bool:
-        return prior.probability("", target) >= PROBABLE
+        return prior.probability(target) >= PROBABLE
 
     for name, some in sets.items():
         print(f"| {name} | {len(some):,} | {quality(some, fits)} | {quality(some, by_hand)} |")

@@ -220,7 +220,7 @@ def learnt(labels: dict[str, bool]) -> list[UrlRule]:
     """The rules of these labels, learnt as a crawl does."""
     learner, prior = RuleLearner(), UrlPrior(shipped_weights(OF_URLS))
     for target, is_article in labels.items():
-        learner.label(target, is_article, prior.shipped(target))
+        learner.label(target, is_article, prior.probability(target))
     return learner.rules(0.0)
 
 

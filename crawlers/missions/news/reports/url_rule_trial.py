@@ -119,8 +119,8 @@ def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
     similar = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id, contains(site.c.site, domain))
     site_ids = [site_id for site_id, name in connection.execute(similar) if rule_domain(name) == domain]
     for one in labels_of(connection, site_ids, MAX_LABELS):
-        prior.label(domain, target_of_url(one.url), one.odds > 0.0)
-    return prior.probability(domain, target_of_url(url))
+        prior.label(target_of_url(one.url), one.odds > 0.0)
+    return prior.probability(target_of_url(url))
 
 
 def trial(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -157,13 +158,27 @@ SUPPORT = 1.0  # the most log-odds that the prior of its URL adds to the evidenc
 LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of NEWS_RULES
 
 
+@dataclass(slots=True)
+class _Taught:
+    """What the labels of one domain taught."""
+
+    prior: UrlPrior
+    rules: RuleLearner = field(default_factory=RuleLearner)
+    record: float = 0.0  # log-odds that rules are better than the prior
+
+    @property
+    def generation(self) -> int:
+        """A number that rises when the prior has learnt so much more that queue slots may change."""
+        return self.prior.labels.bit_length()
+
+
 class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
     *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, the probability that a URL is an
     article is that of a prior on sites without rules. On others it is the mean of that and of the weight of the rules,
     each with the probability that it is the better model, by the number of labels from which the rules were learnt, and
-    by those since [1]_. Rules of people stand above both. The values of queue slots are the probabilities.
+    by those since [1]_. Rules of people stand above both.
 
     References
     ----------
@@ -171,24 +186,20 @@ class UrlClassifier:
     """
 
     def __init__(self, used: str) -> None:
-        self._prior = UrlPrior(shipped_weights(OF_URLS)) if used == LEARNT_RULES else None
         self._rules = RuleSet()
         self._applies = used != NO_RULES
-        self._learners: dict[str, RuleLearner] = {}
-        self._records: dict[str, float] = {}  # log-odds that rules are better than the prior, by domain
+        self._learns = used == LEARNT_RULES
+        self._untaught = _Taught(UrlPrior(shipped_weights(OF_URLS) if self._learns else {}))
+        self._taught: dict[str, _Taught] = {}  # by domain
 
     def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
         """Replace the rules of *domain* by the stored ones; those learnt earlier count only where rules are learnt."""
         if self._applies:
-            known = (rule for rule in rules if self._prior is not None or rule.is_of_people)
-            self._rules.replace(domain, known)
+            self._rules.replace(domain, (rule for rule in rules if self._learns or rule.is_of_people))
 
     def forget_labels(self, domain: str) -> None:
         """Forget the labels of *domain*, from which another worker learns from now on; its rules are kept."""
-        self._learners.pop(domain, None)
-        self._records.pop(domain, None)
-        if self._prior is not None:
-            self._prior.forget(domain)
+        self._taught.pop(domain, None)
 
     def weight(self, site: str, url: str) -> float:
         """Return the confidence in [0, 1] that *url* of *site* is an article, by the rules."""
@@ -203,43 +214,43 @@ class UrlClassifier:
         return self.slot(target.site, target.url if target.url.startswith(target.site) else target.normalized)
 
     def slot(self, site: str, url: str) -> QueueSlot:
-        """Return the queue slot of *url* of *site*, unless a feed announced it."""
+        """Return the queue slot of *url* of *site*, unless a feed announced it.
+
+        Its value is the probability that the URL is an article.
+        """
         matched = self._rules.matching(site, url)
         weight = weight_of(matched)
         if weight <= 0.0 and is_archive(url):
             return QueueSlot(ARCHIVE, 0.0)
-        if self._prior is None or any(rule.is_of_people for rule in matched):
+        if not self._learns or any(rule.is_of_people for rule in matched):
             return QueueSlot(FIT if weight > 0.0 else OTHER, weight)
-        probability = self._prior.probability(rule_domain(site), url[len(site) :])
+        taught = self._taught_of(rule_domain(site))
+        probability = taught.prior.probability(url[len(site) :])
         if self._rules.has_rules(site):
-            share = 1.0 / (1.0 + math.exp(-self._records.get(rule_domain(site), 0.0)))
+            share = 1.0 / (1.0 + math.exp(-taught.record))
             probability = share * (weight or MISSED) + (1.0 - share) * probability
         return QueueSlot(FIT if probability >= PROBABLE else OTHER, probability)
 
-    def prior(self, site: str, url: str) -> float:
-        """Return the probability that *url* of *site* is an article by the prior; 0 if there are rules, or no prior."""
-        if self._prior is None or self._rules.has_rules(site):
-            return 0.0
-        return self._prior.probability(rule_domain(site), url[len(site) :])
-
     def support(self, site: str, url: str) -> float:
-        """Return the log-odds, from 0 to `SUPPORT`, that the prior adds to the evidence of the page at *url*."""
-        probability = self.prior(site, url)
-        return min(SUPPORT, math.log(probability / (1.0 - probability))) if probability > PROBABLE else 0.0
+        """Return the log-odds, from 0 to `SUPPORT`, that its URL adds to the evidence of the page at *url*."""
+        probability = self.slot(site, url).value
+        return min(SUPPORT, _log_odds(probability)) if probability > PROBABLE else 0.0
 
     def label(self, site: str, url: str, odds: float, changes: ChangeSet, now: float) -> bool:
         """Learn from the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored.
 
         Learnt rules are added to *changes*. Returns whether the slots of pages of the domain may have changed.
         """
-        are_due, is_informed = self._take_label(site, url, odds, now)
-        if not are_due:
-            return is_informed
         domain = rule_domain(site)
+        generation = self._taught_of(domain).generation
+        are_due = self._take_label(site, url, odds, now)
+        taught = self._taught_of(domain)
+        if not are_due:
+            return taught.generation != generation
         before = self._rules.rules_of(domain)
-        learnt = self._learners[domain].rules(now)
+        learnt = taught.rules.rules(now)
         self._rules.replace_learnt(domain, learnt)
-        self._records[domain] = _confidence(self._learners[domain].seen)
+        taught.record = _confidence(taught.rules.seen)
         changes.add(LearntRulesRow(domain, tuple(learnt)))
         rules = self._rules.rules_of(domain)
         if {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}:
@@ -255,31 +266,38 @@ class UrlClassifier:
         for one in labels:
             self._take_label(one.site, one.url, one.odds, one.at)
 
-    def _take_label(self, site: str, url: str, odds: float, at: float) -> tuple[bool, bool]:
-        """Return whether the label makes rules due, and whether the prior has learnt so much that slots change."""
-        is_article, domain, target, prior = label(odds), rule_domain(site), target_of_url(url), self._prior
-        if prior is None or is_article is None:
-            return False, False
-        learner = self._learners.setdefault(domain, RuleLearner())
+    def _take_label(self, site: str, url: str, odds: float, at: float) -> bool:
+        """Learn from a label; return whether it makes rules due."""
+        is_article, domain, target = label(odds), rule_domain(site), target_of_url(url)
+        if not self._learns or is_article is None:
+            return False
+        if domain not in self._taught:
+            self._taught[domain] = _Taught(UrlPrior(shipped_weights(OF_URLS)))
+        taught = self._taught[domain]
         is_test = self._rules.has_rules(site) and at > max(rule.learnt_at for rule in self._rules.rules_of(domain))
         if is_test:
-            by_rules, by_prior = self._rules.weight(site, url) or MISSED, prior.probability(domain, target)
+            by_rules, by_prior = self._rules.weight(site, url) or MISSED, taught.prior.probability(target)
             ratio = _surprise(by_prior, is_article) - _surprise(by_rules, is_article)
-            self._records[domain] = max(-_MOST_ODDS, min(_MOST_ODDS, self._records.get(domain, 0.0) + ratio))
-        are_due = learner.label(target, is_article, prior.shipped(target))
+            taught.record = max(-_MOST_ODDS, min(_MOST_ODDS, taught.record + ratio))
+        are_due = taught.rules.label(target, is_article, self._untaught.prior.probability(target))
         if not is_test:
-            self._records[domain] = _confidence(learner.seen)
-        if not prior.label(domain, target, is_article):
-            return are_due, False
-        count = prior.labels(domain)
-        return are_due, count & (count - 1) == 0
+            taught.record = _confidence(taught.rules.seen)
+        taught.prior.label(target, is_article)
+        return are_due
+
+    def _taught_of(self, domain: str) -> _Taught:
+        return self._taught.get(domain, self._untaught)
 
     def fingerprint(self, site: str) -> str:
         """Return a hash that changes whenever `slot` may change for a URL of *site*."""
         domain = rule_domain(site)
         rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(domain))
-        learnt = -1 if self._prior is None else self._prior.labels(domain).bit_length()
-        return blake2b(repr((rules, learnt)).encode(), digest_size=8).hexdigest()
+        known = (self._learns, rules, self._taught_of(domain).generation)
+        return blake2b(repr(known).encode(), digest_size=8).hexdigest()
+
+
+def _log_odds(probability: float) -> float:
+    return math.log(probability) - math.log(max(1.0 - probability, 1e-9))
 
 
 def _surprise(probability: float, is_article: bool) -> float:

@@ -151,7 +151,7 @@ _MAX_ODDS = 8.0
 
 
 class UrlPrior:
-    """A model with *weights* by feature ("": the constant), which adapts to each domain.
+    """A model with *weights* by feature ("": the constant), which adapts to the one domain whose labels it is given.
 
     The result depends on the labels and their order, and nothing else.
 
@@ -167,43 +167,24 @@ class UrlPrior:
 
     def __init__(self, weights: Mapping[str, float]) -> None:
         self._weights = weights
-        self._of_domain: dict[str, dict[str, float]] = {}
-        self._labels: dict[str, int] = {}  # by domain
+        self._own: dict[str, float] = {}  # what labels added to them
+        self.labels = 0  # that it has learnt from, at most `MAX_LABELS`
 
-    def probability(self, domain: str, target: str) -> float:
-        """Return the probability that *target*, a path and query of *domain*, is an article."""
-        return _logistic(self._log_odds(features_of(target), self._of_domain.get(domain, {})))
+    def probability(self, target: str) -> float:
+        """Return the probability that *target*, a path and query, is an article."""
+        return self._probability(features_of(target))
 
-    def shipped(self, target: str) -> float:
-        """Return the probability that *target* is an article by what all sites teach."""
-        return _logistic(self._log_odds(features_of(target), {}))
-
-    def labels(self, domain: str) -> int:
-        """Return the number of labels of *domain* that the model has learnt from, at most `MAX_LABELS`."""
-        return self._labels.get(domain, 0)
-
-    def label(self, domain: str, target: str, is_article: bool) -> bool:
-        """Learn from the label of *target*; return whether it was used."""
-        count = self.labels(domain)
-        if count >= MAX_LABELS:
-            return False
-        self._labels[domain] = count + 1
+    def label(self, target: str, is_article: bool) -> None:
+        """Learn from the label of *target*, unless there were `MAX_LABELS`."""
+        if self.labels >= MAX_LABELS:
+            return
+        self.labels += 1
         features = features_of(target)
-        own = self._of_domain.setdefault(domain, {})
-        error = (is_article - _logistic(self._log_odds(features, own))) / len(features)
+        error = (is_article - self._probability(features)) / len(features)
         for feature in features:
-            own[feature] = own.get(feature, 0.0) + STEP * error
-        return True
+            self._own[feature] = self._own.get(feature, 0.0) + STEP * error
 
-    def forget(self, domain: str) -> None:
-        """Forget what is known of *domain*."""
-        self._labels.pop(domain, None)
-        self._of_domain.pop(domain, None)
-
-    def _log_odds(self, features: tuple[str, ...], own: Mapping[str, float]) -> float:
-        shipped = self._weights
-        return shipped[""] + sum(shipped.get(feature, 0.0) + own.get(feature, 0.0) for feature in features)
-
-
-def _logistic(odds: float) -> float:
-    return 1.0 / (1.0 + math.exp(-max(-_MAX_ODDS, min(_MAX_ODDS, odds))))
+    def _probability(self, features: tuple[str, ...]) -> float:
+        shipped, own = self._weights, self._own
+        odds = shipped[""] + sum(shipped.get(feature, 0.0) + own.get(feature, 0.0) for feature in features)
+        return 1.0 / (1.0 + math.exp(-max(-_MAX_ODDS, min(_MAX_ODDS, odds))))

@@ -254,10 +254,10 @@ def test_resumed_run_knows_what_was_learnt_also_of_sites_with_rules():
     second.replace("paper.example", first._rules.rules_of("paper.example"))
     second.recall(PAGES)
     new = f"{OTHERS}/a/7c01f3bb"
-    assert first.prior(OTHERS, new) > classifier(used="learnt").prior(OTHERS, new)
+    assert first.slot(OTHERS, new).value > classifier(used="learnt").slot(OTHERS, new).value
     for site in (SITE, OTHERS):
         for path in ("/a/7c01f3bb", "/b/777"):
             assert second.slot(site, site + path) == first.slot(site, site + path)
         assert second.fingerprint(site) == first.fingerprint(site)
     second.forget_labels("gazette.example")
-    assert second.prior(OTHERS, new) == classifier(used="learnt").prior(OTHERS, new)
+    assert second.slot(OTHERS, new) == classifier(used="learnt").slot(OTHERS, new)

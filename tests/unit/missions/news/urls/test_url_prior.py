@@ -8,8 +8,6 @@ from bench.news.url_rules import COMMON, UNSEEN, drawn
 from crawlers.missions.news.urls.url_prior import MAX_CHARS, MAX_LABELS, OF_URLS, UrlPrior, features_of
 from crawlers.ranking.link_features import shipped_weights
 
-SITE = "paper.example"
-
 
 def shipped():
     return UrlPrior(shipped_weights(OF_URLS))
@@ -28,38 +26,37 @@ def shipped():
     ],
 )
 def test_lists_and_other_pages_probably_are_not(target):
-    assert shipped().probability(SITE, target) < 0.4
+    assert shipped().probability(target) < 0.4
 
 
 def test_prior_is_better_than_a_rule_of_a_person_on_hosts_that_were_set_aside():
     rng, prior = random.Random(1), shipped()
     right = wrong = missed = 0
     for articles, others in UNSEEN.values():
-        found = [prior.probability("", url) >= 0.5 for url in drawn(articles, 50, rng)]
+        found = [prior.probability(url) >= 0.5 for url in drawn(articles, 50, rng)]
         right, missed = right + sum(found), missed + 50 - sum(found)
-        wrong += sum(prior.probability("", url) >= 0.5 for url in drawn(others + COMMON[1:], 50, rng))
+        wrong += sum(prior.probability(url) >= 0.5 for url in drawn(others + COMMON[1:], 50, rng))
     assert right / (right + wrong) > 0.85
     assert right / (right + missed) > 0.85
 
 
 def test_site_that_is_different_is_learnt_from_a_few_labels():
     prior = shipped()
-    assert prior.probability(SITE, "/kx/storm") < 0.3
+    assert prior.probability("/kx/storm") < 0.3
     for word in ("fire", "cup", "train", "mayor"):
-        prior.label(SITE, f"/kx/{word}", True)
-        prior.label(SITE, f"/{word}", False)
-    assert prior.probability(SITE, "/kx/storm") > 0.6
-    assert prior.probability(SITE, "/storm") < 0.3
+        prior.label(f"/kx/{word}", True)
+        prior.label(f"/{word}", False)
+    assert prior.probability("/kx/storm") > 0.6
+    assert prior.probability("/storm") < 0.3
 
 
 def test_same_labels_give_the_same_model():
     one, other = shipped(), shipped()
     for prior in (one, other):
         for number in range(100):
-            prior.label(SITE, f"/{'news' if number % 3 else 'tag'}/storm-{number}", bool(number % 3))
-    assert one.probability(SITE, "/news/fire-7") == other.probability(SITE, "/news/fire-7")
-    assert one.labels(SITE) == MAX_LABELS
-    assert not one.label(SITE, "/news/fire-8", True)
+            prior.label(f"/{'news' if number % 3 else 'tag'}/storm-{number}", bool(number % 3))
+    assert one.probability("/news/fire-7") == other.probability("/news/fire-7")
+    assert one.labels == MAX_LABELS
 
 
 def test_features_are_bounded():
