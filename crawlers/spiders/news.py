@@ -23,8 +23,8 @@ class NewsSpider(SiteSpider):
     read_types = ("xml", "json", "gzip", "octet-stream", "text/plain")  # feeds and sitemaps have many types
     components = {  # noqa: RUF012 - as declared
         "EXTENSIONS": {
-            "crawlers.missions.news.edge.news_outputs.NewsOutputs": 0,
-            "crawlers.missions.news.edge.alarm_checks.AlarmChecks": 0,
+            "crawlers.missions.news.edge.news_extensions.NewsOutputs": 0,
+            "crawlers.missions.news.edge.news_extensions.AlarmChecks": 0,
         },
         "ITEM_PIPELINES": {"crawlers.missions.news.edge.document_items.DocumentPipeline": 950},
     }

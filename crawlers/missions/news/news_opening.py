@@ -13,7 +13,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.setting_readers import chosen_rule, needs_of, normalization
 from crawlers.missions.news import ARTICLES
 from crawlers.missions.news.article.news_reader import NewsReader
-from crawlers.missions.news.articles import ArticlePolicy
+from crawlers.missions.news.articles import ArticlePolicy, earlier_documents
 from crawlers.missions.news.dedup.document_copies import Duplicates
 from crawlers.missions.news.feeds.announcements import Announcements
 from crawlers.missions.news.feeds.feed_registry import FeedRegistry
@@ -25,10 +25,8 @@ from crawlers.missions.news.news_sites import NewsSites
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
-from crawlers.missions.news.stored.documents import earlier_documents
 from crawlers.missions.news.stored.iterations import counted_page
-from crawlers.missions.news.stored.stored_polls import removed_feeds
-from crawlers.missions.news.stored.stored_sources import save_sources, stored_sources
+from crawlers.missions.news.stored.stored_sources import removed_feeds, save_sources, stored_sources
 from crawlers.missions.news.urls.requeue import Requeue
 from crawlers.missions.news.urls.stored_rules import content_rules
 from crawlers.missions.news.urls.url_classifier import UrlClassifier

@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlalchemy import select
+
 from crawlers.batches import batches
-from crawlers.missions.news.stored import stored_polls
-from crawlers.missions.news.urls.stored_rules import rules_by_domain
+from crawlers.items import GONE, REVISIT, State
+from crawlers.missions.news.stored.news_tables import PollRow, news_score, poll
+from crawlers.missions.news.urls.requeue import queued_sites
+from crawlers.missions.news.urls.stored_rules import labels_of, rules_by_domain
+from crawlers.store.schema.tables import link, page, site
+from crawlers.store.streaming import among
 from crawlers.urls.addresses import parents
 from crawlers.urls.domains import rule_domain
 
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
 
 
 SITES_AT_ONCE = 100  # whose feeds are looked for together
+LINKS = 100  # to a feed, which are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +55,13 @@ class NewsSites:
         domains = {domain for row in rows for domain in parents(rule_domain(row.site))}
         rules = rules_by_domain(database, sorted(domains))
         with database.read() as connection:
-            labels = stored_polls.labels_of(connection, sites)
-        polls = stored_polls.polls_of(database, sites)
-        queued = stored_polls.queued_sites(database, sites)
+            labels = labels_of(connection, sites)
+        polls = polls_of(database, sites)
+        queued = queued_sites(database, sites)
         gone = []
         for some in batches((row for row in rows if row.site in self.given), SITES_AT_ONCE):
             keys = [key for row in some for key in self.given[row.site]]
-            gone += stored_polls.gone_pages(database, [row.id for row in some], keys)
+            gone += gone_pages(database, [row.id for row in some], keys)
 
         def take_up(now: float) -> None:
             for domain in domains:
@@ -80,4 +87,41 @@ class NewsSites:
     def sites_that_link(self, page_id: int) -> list[str]:
         """Return the sites with pages that link to a page; may be called in any thread."""
         self.writer.flush()  # the page that named it may have been read a moment ago
-        return stored_polls.sites_that_link(self.database, page_id)
+        return sites_that_link(self.database, page_id)
+
+
+def polls_of(database: Database, sites: Collection[int]) -> list[PollRow]:
+    """Return the scheduled pages of *sites*, given by number."""
+    statement = (
+        select(*poll.c)
+        .join(news_score, news_score.c.page_id == poll.c.page_id)
+        .where(news_score.c.queue == REVISIT, among(poll.c.site_id, sites))
+        .order_by(poll.c.page_id)
+    )
+    return [PollRow(*row) for row in database.rows(statement)]
+
+
+def gone_pages(
+    database: Database, sites: Collection[int], keys: Collection[int]
+) -> list[tuple[str, int, str | None, float | None]]:
+    """Return those pages with *keys* of *sites* that are not to be fetched again, nor moved.
+
+    Of each: its site, its number, why it has none, and when it was fetched. SQLite looks each key up on each site.
+    """
+    columns = (site.c.site, page.c.id, page.c.reason, page.c.fetched_at)
+    gone = select(*columns).join(page, page.c.site_id == site.c.id).join(news_score, news_score.c.page_id == page.c.id)
+    is_gone = (news_score.c.queue == GONE, page.c.state != int(State.MOVED))
+    wanted = (among(page.c.site_id, sites), among(page.c.key, keys))
+    return [tuple(row) for row in database.rows(gone.where(*wanted, *is_gone).order_by(page.c.id))]
+
+
+def sites_that_link(database: Database, page_id: int) -> list[str]:
+    """Return the sites with pages that link to a page, the first link first."""
+    statement = (
+        select(site.c.site)
+        .join(page, page.c.site_id == site.c.id)
+        .join(link, link.c.source_id == page.c.id)
+        .where(link.c.target_id == page_id)
+        .order_by(link.c.source_id)
+    )
+    return list(dict.fromkeys(database.scalars(statement.limit(LINKS))))

@@ -12,8 +12,8 @@ from starlette.routing import Route
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.program import program
 from crawlers.missions.news.feeds.sources_file import check_rule
+from crawlers.missions.news.reports.document_history import read_document
 from crawlers.missions.news.reports.document_list import Documents
-from crawlers.missions.news.reports.document_reader import read_document
 from crawlers.missions.news.reports.url_rule_trial import by_prior, decision, rules_at, trial
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters, wanted_sites

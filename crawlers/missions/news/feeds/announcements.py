@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from sqlalchemy import select
+
+from crawlers.items import State
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH, QueueSlot
-from crawlers.missions.news.stored.stored_polls import known_items, pages_without_document
+from crawlers.missions.news.stored.news_tables import document, feed_item
+from crawlers.reasons import COPIES, code_of
+from crawlers.store.schema.tables import page, site
+from crawlers.store.streaming import among
 from crawlers.store.writing.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence, Set
+    from collections.abc import Callable, Collection, Iterable, Sequence, Set
 
     from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import Lease, PageVisit
     from crawlers.missions.news.news_items import Announced
     from crawlers.missions.news.plan.polls import Polls
     from crawlers.missions.news.stored.news_tables import PollRow
-    from crawlers.missions.news.stored.stored_polls import UnreadArticle
     from crawlers.store.database import Database
     from crawlers.store.writing.writer import Writer
 
 MAX_REMEMBERED = 200_000  # announced URLs
+_FETCHED = (State.DONE, State.REFUSED, State.FAILED)
+
+
+class UnreadArticle(NamedTuple):
+    """An announced page that was fetched before, but is neither a document nor a copy of one."""
+
+    site: str
+    key: int
+    page_id: int
+    reason: str | None
+    fetched_at: float | None
+    waits: bool = False  # it waits to be fetched
 
 
 class StoredItems(NamedTuple):
@@ -75,8 +92,8 @@ class Announcements:
                 self._commits.wait_for(submitted)
             unread = (
                 one
-                for site, its in by_site.items()
-                for one in pages_without_document(self._database, self._crawl_id, site, its)
+                for name, its in by_site.items()
+                for one in pages_without_document(self._database, self._crawl_id, name, its)
             )
             return StoredItems(new, list(unread))
 
@@ -106,9 +123,42 @@ class Announcements:
             else:
                 rows += self._polls.read_once(one.page_id, now)
                 by_site.setdefault(one.site, []).append((one.page_id, one.reason, one.fetched_at))
-        for site, its in by_site.items():
-            self._frontier.fetch_again(site, its, now)
+        for name, its in by_site.items():
+            self._frontier.fetch_again(name, its, now)
         if rows:
             self._frontier.submit(
                 ChangeSet(*rows), now
             )  # behind: after a kill in between, a page is polled and fetched again
+
+
+def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[int]:
+    """Return those of *keys* whose items the feed announced before."""
+    is_known = (feed_item.c.feed_id == feed_id, among(feed_item.c.key, keys))
+    return set(database.scalars(select(feed_item.c.key).where(*is_known)))
+
+
+def pages_without_document(database: Database, crawl_id: int, name: str, keys: Collection[int]) -> list[UnreadArticle]:
+    """Return the pages of the site *name* with these *keys* that were fetched without becoming documents or copies.
+
+    A page that redirects is represented by the page that its redirects end at, even if that waits.
+    """
+    columns = (site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at, page.c.state, page.c.moved_to)
+    pages = select(*columns, document.c.page_id.label("document")).join(site, site.c.id == page.c.site_id)
+    pages = pages.outerjoin(document, document.c.page_id == page.c.id).where(site.c.crawl_id == crawl_id)
+    found: dict[int, UnreadArticle] = {}
+    followed: set[int] = set()
+    with database.read() as connection:
+        rows = connection.execute(pages.where(site.c.site == name, among(page.c.key, keys))).all()
+        is_target = False
+        while rows:
+            for row in rows:
+                waits = row.state == State.WAITING and is_target  # others wait as announced
+                is_unread = waits or row.state in _FETCHED
+                is_copy = code_of(row.reason) in COPIES
+                if is_unread and row.document is None and not is_copy:
+                    found[row.id] = UnreadArticle(row.site, row.key, row.id, row.reason, row.fetched_at, waits)
+            targets = {row.moved_to for row in rows if row.state == State.MOVED} - followed
+            followed |= targets
+            rows = connection.execute(pages.where(among(page.c.id, targets))).all() if targets else []
+            is_target = True
+    return [found[page_id] for page_id in sorted(found)]

@@ -10,9 +10,8 @@ from sqlalchemy import case, func, select
 
 from crawlers.missions.news.feeds.sources import SourceOwners
 from crawlers.missions.news.news_items import ANNOUNCERS
-from crawlers.missions.news.stored.alarms import list_alarms, open_alarms
+from crawlers.missions.news.stored.alarms import FAILS, list_alarms, open_alarms
 from crawlers.missions.news.stored.news_tables import document, feed, poll
-from crawlers.missions.news.stored.stored_polls import FAILS
 from crawlers.plurals import counted
 from crawlers.reasons import Reason, sentence
 from crawlers.reports.crawl_summary import MissionSummary

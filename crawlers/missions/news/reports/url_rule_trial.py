@@ -9,8 +9,7 @@ from sqlalchemy import func, select
 from crawlers.items import State
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import document, news_score
-from crawlers.missions.news.stored.stored_polls import labels_of
-from crawlers.missions.news.urls.stored_rules import stored_rules_of
+from crawlers.missions.news.urls.stored_rules import labels_of, stored_rules_of
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, is_archive
 from crawlers.missions.news.urls.url_prior import MAX_LABELS, OF_URLS, UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url

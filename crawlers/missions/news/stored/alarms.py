@@ -21,8 +21,8 @@ from crawlers.missions.news.plan.alarm_rules import (
     longest_silence_s,
 )
 from crawlers.missions.news.stored.news_tables import alarm, document, feed, news_score, poll
-from crawlers.missions.news.stored.stored_polls import FAILS
-from crawlers.reasons import COPIES
+from crawlers.reasons import COPIES, Reason
+from crawlers.store.reading.url_counts import has_reason
 from crawlers.store.schema.tables import crawl, page, seed, site
 from crawlers.store.streaming import among
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from crawlers.store.database import Database
+
+# Whether a feed failed at its last poll, or has a problem; a long one that is read in slices has none.
+FAILS = (poll.c.failures > 0) | (poll.c.problem.is_not(None) & ~has_reason(poll.c.problem, [Reason.FEED_REST]))
 
 LATEST = 50  # documents of a site from which its rate of publication is estimated
 

@@ -171,3 +171,10 @@ def _save_feeds(connection: Connection, owned: Iterable[tuple[int, Source]]) -> 
         connection.execute(update(feed).where(feed.c.url == bindparam("address")).values(values), former)
     if new := [row for row in rows if row["address"] not in known]:
         connection.execute(insert(feed).values({**values, "url": bindparam("address")}), new)
+
+
+def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[str]:
+    """Return the URLs of the feeds that a person disabled, and of those whose source's site the crawl excludes."""
+    statement = select(feed.c.url, feed.c.enabled, seed.c.site).join(seed, seed.c.id == feed.c.seed_id)
+    rows = database.rows(statement.order_by(feed.c.id))
+    return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]

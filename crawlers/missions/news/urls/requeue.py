@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from sqlalchemy import exists, select
+
+from crawlers.items import State
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FRESH
-from crawlers.store.schema.tables import SiteRules
+from crawlers.store.schema.tables import SiteRules, page, site
+from crawlers.store.streaming import among
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import parents
 from crawlers.urls.domains import rule_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from crawlers.frontier.frontier import Frontier
     from crawlers.frontier.values import QueueEntry
-    from crawlers.missions.news.stored.stored_polls import QueuedSite
     from crawlers.missions.news.urls.url_classifier import UrlClassifier
+    from crawlers.store.database import Database
     from crawlers.store.reader_threads import InThread
     from crawlers.store.writing.writer import Writer
 
@@ -26,6 +30,22 @@ if TYPE_CHECKING:
 BATCH_PAGES = 500  # requeued at a time: 5 ms, so that the crawl does not stall
 Position = tuple[float, int]  # priority and number of a page, among those that wait on a site
 BEFORE_ALL: Position = (float("-inf"), 0)
+
+
+class QueuedSite(NamedTuple):
+    """A site of a news crawl, and the URL rules by which its waiting pages are queued."""
+
+    id: int
+    name: str
+    rules: str | None  # fingerprint; None = the pages are not yet queued by today's rules
+    has_pages: bool  # whether any page waits
+
+
+def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]:
+    """Return *sites*, given by number."""
+    waits = exists().where(page.c.site_id == site.c.id, page.c.state == int(State.WAITING))
+    statement = select(site.c.id, site.c.site, site.c.rules, waits).order_by(site.c.id)
+    return [QueuedSite(*row) for row in database.rows(statement.where(among(site.c.id, sites)))]
 
 
 class Requeue:
@@ -128,9 +148,9 @@ class Requeue:
         """Move those of *pages* that still wait by the rules; fresh pages and sitemaps stay where they are."""
         if (scoring := self._frontier.scoring) is None:
             return
-        for page in pages:
-            hint = scoring.scores.hint(page.id)
+        for waiting in pages:
+            hint = scoring.scores.hint(waiting.id)
             if hint is None or hint[0] == FRESH or hint[1] == BEFORE_ARTICLES.value:
                 continue
-            if (slot := self._classifier.slot(site, page.url)) != hint:
-                scoring.queued(page.id, slot)
+            if (slot := self._classifier.slot(site, waiting.url)) != hint:
+                scoring.queued(waiting.id, slot)

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from crawlers.errors import ConfigError
-from crawlers.missions.news.stored.news_tables import content_rule, url_rule
+from crawlers.missions.news.article.article_evidence import SURE, StoredLabel
+from crawlers.missions.news.stored.news_tables import content_rule, page_label, url_rule
 from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, MAX_RULES, UrlRule
 from crawlers.store.schema.rows import UPDATE, written_by
+from crawlers.store.schema.tables import page, site
 from crawlers.store.streaming import among
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -198,3 +200,17 @@ def _stored(row: Any) -> StoredRule:
 
 def _values(rule: UrlRule) -> dict[str, Any]:
     return {name: getattr(rule, name) for name in VALUES} | {"learnt_at": rule.learnt_at or None}
+
+
+def labels_of(connection: Connection, sites: Collection[int], most: int | None = None) -> list[StoredLabel]:
+    """Return the certain labels of the pages of *sites*, oldest first; at most *most*."""
+    labelled_at = func.coalesce(page_label.c.labelled_at, 0.0)
+    statement = (
+        select(site.c.site, page.c.url, page_label.c.odds, labelled_at)
+        .select_from(page_label)
+        .join(page, page.c.id == page_label.c.page_id)
+        .join(site, site.c.id == page_label.c.site_id)
+        .where(among(page_label.c.site_id, sites), (page_label.c.odds > SURE) | (page_label.c.odds <= -SURE))
+        .order_by(labelled_at, page_label.c.page_id)
+    )
+    return [StoredLabel(*row) for row in connection.execute(statement.limit(most))]

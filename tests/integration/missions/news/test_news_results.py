@@ -12,7 +12,7 @@ from scrapy.spiders import Spider
 
 from crawlers.errors import ConfigError
 from crawlers.extensions.warc import Warc
-from crawlers.missions.news.edge.news_outputs import NewsOutputs
+from crawlers.missions.news.edge.news_extensions import NewsOutputs
 from crawlers.spiders.news import NewsSpider
 from tests.support.running import Project
 from tests.support.sites.server import Web

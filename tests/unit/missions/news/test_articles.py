@@ -8,11 +8,10 @@ from sqlalchemy import insert
 
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, State
-from crawlers.missions.news.articles import ArticlePolicy
+from crawlers.missions.news.articles import ArticlePolicy, earlier_documents
 from crawlers.missions.news.dedup.document_copies import Duplicates
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint, url_key128
 from crawlers.missions.news.news_items import Article, News
-from crawlers.missions.news.stored.documents import earlier_documents
 from crawlers.missions.news.stored.news_tables import DocumentKeyRow, DocumentRow, feed_item
 from crawlers.missions.news.urls.rule_learner import UrlRule
 from crawlers.missions.news.urls.url_classifier import UrlClassifier

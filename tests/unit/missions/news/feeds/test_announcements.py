@@ -5,13 +5,12 @@ import pytest
 from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import State, Target
 from crawlers.missions.news.feeds import announcements as announcements_module
-from crawlers.missions.news.feeds.announcements import Announcements, StoredItems
+from crawlers.missions.news.feeds.announcements import Announcements, StoredItems, UnreadArticle
 from crawlers.missions.news.news_items import ARTICLE, PAGE, Announced
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH, QueueSlot
 from crawlers.missions.news.plan.poll_plan import PollLimits
 from crawlers.missions.news.plan.polls import Polls
 from crawlers.missions.news.stored.news_tables import PollRow
-from crawlers.missions.news.stored.stored_polls import UnreadArticle
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.keys import url_key
 from tests.support.missions.news.news_store import SITE, NewsStore

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import insert
 
-from crawlers.missions.news.reports.document_reader import read_document
+from crawlers.missions.news.reports.document_history import read_document
 from crawlers.missions.news.stored.news_tables import content_rule
 from crawlers.reports.catalogue.index_walk import value_steps
 from tests.support.missions.news.news_store import NewsStore
@@ -51,7 +51,7 @@ def test_copies_are_found_whatever_their_number(news, monkeypatch):
 
 def test_search_for_copies_ends_in_time(news, monkeypatch):
     steps = [([], object())] * 9
-    monkeypatch.setattr("crawlers.missions.news.reports.document_reader.value_steps", lambda *_, **__: iter(steps))
+    monkeypatch.setattr("crawlers.missions.news.reports.document_history.value_steps", lambda *_, **__: iter(steps))
     found = read(news, news.document("/a", 50.0), is_over=AT_ONCE)
     assert (found.copies, found.is_searched) == ([], False)
 

@@ -8,9 +8,8 @@ from crawlers.errors import StoreError
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import OTHER, Page, State
 from crawlers.missions.news.plan.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, QueueSlot, by_fit
-from crawlers.missions.news.stored.stored_polls import QueuedSite
 from crawlers.missions.news.urls import requeue as requeue_module
-from crawlers.missions.news.urls.requeue import BEFORE_ALL, Requeue
+from crawlers.missions.news.urls.requeue import BEFORE_ALL, QueuedSite, Requeue
 from crawlers.store.schema.tables import SiteRules
 from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet

@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawlers.missions.news.reports import document_parquet
-from crawlers.missions.news.reports.document_parquet import COLUMNS, write_documents
+from crawlers.missions.news.edge import news_extensions
+from crawlers.missions.news.edge.news_extensions import COLUMNS, write_documents
 from tests.support.missions.news.news_store import SITE, NewsStore
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, monkeypatch):
-    monkeypatch.setattr(document_parquet, "BATCH_ROWS", 2)  # several batches
+    monkeypatch.setattr(news_extensions, "BATCH_ROWS", 2)  # several batches
     crawl = NewsStore(sqlite)
     NewsStore(sqlite, "other").document("/a", 1.0)
     full = {"authors": '["Ada", "Bob"]', "published_at": 1e9, "published": "2001-09-09T03:46:40+02:00"}

@@ -4,19 +4,12 @@ import pytest
 from sqlalchemy import insert, update
 
 from crawlers.items import State
+from crawlers.missions.news.feeds.announcements import UnreadArticle, known_items, pages_without_document
+from crawlers.missions.news.news_sites import gone_pages, polls_of, sites_that_link
 from crawlers.missions.news.stored.news_tables import FeedItemRow, NewsScoreRow, PageLabelRow, feed
-from crawlers.missions.news.stored.stored_polls import (
-    QueuedSite,
-    UnreadArticle,
-    gone_pages,
-    known_items,
-    labels_of,
-    pages_without_document,
-    polls_of,
-    queued_sites,
-    removed_feeds,
-    sites_that_link,
-)
+from crawlers.missions.news.stored.stored_sources import removed_feeds
+from crawlers.missions.news.urls.requeue import QueuedSite, queued_sites
+from crawlers.missions.news.urls.stored_rules import labels_of
 from crawlers.store.schema.tables import LinkRow, SiteRules, page
 from crawlers.store.sites.site_opening import count_excluded
 from crawlers.urls.keys import url_key

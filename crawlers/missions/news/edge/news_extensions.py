@@ -1,22 +1,38 @@
-"""Checks the sources of a news crawl in the store every few minutes and at the end, and raises alarms."""
+"""The extensions of a news crawl: checks of its sources, and at the end its chart, and its documents as Parquet."""
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from concurrent.futures import wait
+from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
 
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import CRAWL_OPENED, add_output, owner_of, repeat
+from crawlers.files.atomic import check_file, check_parquet, check_setting_file, replacing
+from crawlers.files.parquet_files import ParquetColumn, parquet_parts
 from crawlers.inputs.program import suggested
 from crawlers.missions.news.plan.alarm_rules import DAY_S, Limits, Pause
+from crawlers.missions.news.reports.news_pictures import Days, Iterations, UsefulShare
 from crawlers.missions.news.stored import alarms
 from crawlers.missions.news.stored.iterations import last_iteration
+from crawlers.missions.news.stored.news_tables import document
+from crawlers.options.kinds import RESULT
 from crawlers.plurals import counted
+from crawlers.reports.crawl_manifest import crawl_rules
+from crawlers.reports.pictures.picture import PictureRequest, draw_pictures
+from crawlers.store.reading.crawl_settings import settings_of
+from crawlers.store.schema.tables import site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from concurrent.futures import Future
     from typing import Self
 
@@ -24,6 +40,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.crawl.session import CrawlSession
+    from crawlers.files.parquet_files import ColumnType
     from crawlers.store.database import Database
     from crawlers.store.reading.queries import NamedCrawl
 
@@ -106,3 +123,90 @@ class AlarmChecks:
                 "`scrapy sites alarms`. Everything is stored, and the same command continues the crawl"
             )
         return ()
+
+
+FILE_NAME = "news.svg"
+
+
+class NewsOutputs:
+    """Draws the chart, and exports all documents of a crawl, those of earlier runs included."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if path := crawler.settings.get("DOCUMENTS_PARQUET"):
+            check_parquet("DOCUMENTS_PARQUET")
+            check_setting_file("DOCUMENTS_PARQUET", path)
+            add_output(crawler, partial(_export, Path(path)))
+        if find_spec("matplotlib") is None:
+            logger.warning("matplotlib is missing, so no chart is drawn; pip install matplotlib")
+        else:
+            check_file(Path(crawler.settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER", RESULT)
+            add_output(crawler, partial(_draw, crawler))
+        return cls()
+
+
+def _draw(crawler: Crawler, database: Database, crawl: NamedCrawl) -> list[Path]:
+    last = last_iteration(database, crawl.id)
+    if last is None:
+        return []
+    path = owner_of(crawler).result_folder() / FILE_NAME
+    wanted = PictureRequest(crawl, crawl_rules(settings_of(database, crawl.id)))
+    with database.read() as connection:
+        draw_pictures(path, connection, wanted, (Iterations(), UsefulShare(), Days()))
+    logger.info("%s; drawn in %s", last, path)
+    return [path]
+
+
+def _export(path: Path, database: Database, crawl: NamedCrawl) -> list[Path]:
+    number = write_documents(database, crawl.id, path)
+    logger.info("%s: %s in %s", crawl.name, counted(number, "document"), path)
+    return [path]
+
+
+BATCH_ROWS = 1_000  # a row group; texts of some 5 MB
+_NAMES = (
+    *("url", "canonical_url", "title", "text", "published", "published_at", "authors", "section", "language", "image"),
+    *("site", "stored_at", "changed_at", "version", "extractor", "description", "keywords", "modified", "modified_at"),
+    "is_free",
+)
+_TYPES: Mapping[str, ColumnType] = {
+    **dict.fromkeys(("published_at", "stored_at", "changed_at", "modified_at"), "timestamp"),
+    **dict.fromkeys(("authors", "keywords"), "strings"),
+    "version": "int32",
+    "is_free": "boolean",
+}
+COLUMNS = [ParquetColumn(name, _TYPES.get(name, "string")) for name in _NAMES]  # published: as written on the page
+
+
+def write_documents(database: Database, crawl_id: int, path: Path) -> int:
+    """Write the documents of a crawl to *path*, in the order of their pages; return their number.
+
+    The file appears when it is complete. Raises the errors of `replacing`.
+    """
+    columns = {"canonical_url": document.c.canonical, "site": site.c.site}
+    statement = (
+        select(*(columns[name] if name in columns else document.c[name] for name, *_ in COLUMNS))
+        .join(site, site.c.id == document.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+        .order_by(document.c.page_id)
+    )
+    number = 0
+
+    def groups() -> Iterator[list[list[Any]]]:
+        nonlocal number
+        for part in rows.partitions(BATCH_ROWS):
+            number += len(part)
+            yield [[_value(column.type, row[place]) for row in part] for place, column in enumerate(COLUMNS)]
+
+    with replacing(path) as stream, database.read() as connection:
+        rows = connection.execution_options(yield_per=BATCH_ROWS).execute(statement)
+        stream.writelines(parquet_parts(COLUMNS, groups()))
+    return number
+
+
+def _value(type_: str, value: Any) -> Any:
+    if type_ == "strings":
+        return json.loads(value or "[]")
+    if type_ == "timestamp" and value is not None:
+        return datetime.fromtimestamp(value, UTC)
+    return value
