@@ -72,23 +72,13 @@ class StoredLabel(NamedTuple):
 def label(odds: float) -> bool | None:
     """Return whether a page with these *odds*, from `log_odds`, is an article; None if they are uncertain.
 
-    A single og:type is not enough for an article, whereas a high link density is enough against one.
+    A single og:type is not enough for an article, whereas a high link density is enough against one: the page is a
+    list, whatever its URL looks like, unless its markup, its date or its text outweigh the links.
 
     >>> label(3.0), label(2.0), label(-2.0)
     (True, None, False)
     """
     return True if odds > SURE else False if odds <= -SURE else None
-
-
-def is_list(odds: float) -> bool:
-    """Return whether the content of a page with these *odds* is a list, whatever its URL looks like.
-
-    A short article among many links is not: its markup, its date or its text outweigh them.
-
-    >>> is_list(-2.0), is_list(DATED - 2.0)
-    (True, False)
-    """
-    return odds <= -SURE
 
 
 BLOCK_CHARS = 800  # of adjacent paragraphs: an article, not teasers

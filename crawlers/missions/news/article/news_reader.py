@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.items import ExternalLink, Page, State, Target
-from crawlers.missions.news.article.article_evidence import DATED, IN_FEED, SURE, evidence, is_list, log_odds
+from crawlers.missions.news.article.article_evidence import DATED, IN_FEED, SURE, evidence, label, log_odds
 from crawlers.missions.news.dedup.document_fingerprints import document_fingerprint
 from crawlers.missions.news.feeds.feed_registry import feeds_of
 from crawlers.missions.news.news_items import FEED, SITEMAP, Announced, News, news_of
@@ -107,7 +107,7 @@ class NewsReader:
             problem=_NOT_AN_ANNOUNCER.get(news.kind, ""),
         )
         support = 0.0 if fits else self._classifier.support(site, page.url)
-        if is_list(news.odds) and not is_in_feed:
+        if label(news.odds) is False and not is_in_feed:
             return replace(news, reason=Reason.LIST_OF_LINKS) if fits else news
         if not fits and news.odds + support < PROMISING:
             return news

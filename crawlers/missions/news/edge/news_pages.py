@@ -141,8 +141,7 @@ def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExp
         raise ConfigError(f"A URL has at most {MAX_URL_CHARS:,} characters here.")
     absolute = resolve(url if "://" in url else f"http://{url}", "").url
     is_matched = None if expressions is None else bool(expressions.matching(target_of_url(absolute)))
-    decided = decision(connection, absolute)
-    return UrlTest(absolute, decided, is_matched, None if decided.rules else by_prior(connection, crawl_id, absolute))
+    return UrlTest(absolute, decision(connection, absolute), is_matched, by_prior(connection, crawl_id, absolute))
 
 
 ROUTES = [

@@ -21,8 +21,6 @@ sources:
     delay_ms: 1000
     hosts: [sport.example.net, cdn.example.net]   # further hosts of the source; subdomains are included
 ```
-
-Reads one news source: the fields of an entry in sources.yaml.
 """
 
 from __future__ import annotations
@@ -59,6 +57,7 @@ if TYPE_CHECKING:
 
     from crawlers.files.yaml_reader import Field, Node
 
+MAX_BYTES = 50_000_000  # of a file: 100,000 sources, each with feeds and rules
 MAX_VALUES = 1_000  # feeds, rules or hosts of one source; a longer list is a mistake
 MAX_TEXT = 500  # characters of a name or selector
 
@@ -234,11 +233,6 @@ def _host(text: str) -> str:
     except ConfigError:
         remedy = "write a name such as sport.example.org, without protocol, port and path"
         raise ConfigError(f"{quoted(text)} in hosts is not a host name; {remedy}") from None
-
-
-__all__ = ["Source", "parse_sources", "read_sources"]
-
-MAX_BYTES = 50_000_000  # of a file: 100,000 sources, each with feeds and rules
 
 
 def read_sources(path: str) -> tuple[list[Source], list[str]]:

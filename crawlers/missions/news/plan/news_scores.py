@@ -12,6 +12,7 @@ References
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import GONE, OTHER, REVISIT
@@ -168,7 +169,7 @@ class QueueShares:
 
     def __init__(self, explore: float, archive: float) -> None:
         self._shares = {OTHER: explore, ARCHIVE: archive}
-        self._taken = {OTHER: 0, ARCHIVE: 0}  # downloads by queue
+        self._taken = Counter[int]()  # downloads by queue
         self._all = 0  # downloads except revisits
 
     def choose(self, waiting: Iterable[int]) -> int:
@@ -187,17 +188,16 @@ class QueueShares:
 
     def record_request(self, queue: int) -> None:
         """Record that a page of *queue* is requested."""
-        if queue != REVISIT:
-            self._all += 1
-            if queue in self._taken:
-                self._taken[queue] += 1
+        self._count(queue, 1)
 
     def cancel_request(self, queue: int) -> None:
         """Record that the page was not requested after all."""
+        self._count(queue, -1)
+
+    def _count(self, queue: int, requests: int) -> None:
+        self._taken[queue] += requests
         if queue != REVISIT:
-            self._all -= 1
-            if queue in self._taken:
-                self._taken[queue] -= 1
+            self._all += requests
 
 
 def by_fit(*, explore: float = 0.05, archive: float = 0.03) -> PageOrder:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import literal, literal_column, or_, select
+from sqlalchemy import func, literal_column, or_, select
 
 from crawlers.items import REVISIT, State
 from crawlers.missions.news.news_items import ANNOUNCERS
 from crawlers.missions.news.reports.url_rule_trial import decision
 from crawlers.missions.news.stored.news_tables import (
     DocumentRow,
-    DocumentVersionRow,
     content_rule,
     document,
     document_version,
@@ -60,7 +59,8 @@ def document_history(connection: Connection, crawl_id: int, row: Any) -> list[Fa
     lines = [_rule(connection, row), *_poll(polled)]
     stored = connection.execute(select(document).where(document.c.page_id == row.id)).one_or_none()
     if stored is not None:
-        return [*facts_about(Topic.MISSION, [*lines, _document(stored)]), *events, *_versions(connection, stored)]
+        versions = map(_stored, reversed(_versions(connection, stored, SHOWN)))
+        return [*facts_about(Topic.MISSION, [*lines, _document(stored)]), *events, *versions]
     if events and queue == REVISIT and not row.reason:
         lines.append(said("no document yet: announced after it was read, so it waits to be read again"))
     elif row.state == State.DONE:
@@ -129,7 +129,7 @@ def _poll(row: Any) -> list[Said]:
 def _document(row: Any) -> Said:
     authors = ", ".join(json.loads(row.authors))
     further = [
-        said("%(length)s, found by %(extractor)s", length=_characters(row.text), extractor=row.extractor),
+        said("%(length)s, found by %(extractor)s", length=_characters(len(row.text)), extractor=row.extractor),
         *([said("published %(published)s", published=row.published)] if row.published else ()),
         *([said("by %(authors)s", authors=authors)] if authors else ()),
         *([said("in the section %(section)s", section=row.section)] if row.section else ()),
@@ -139,31 +139,38 @@ def _document(row: Any) -> Said:
     return said("document: %(title)s", further, title=row.title)
 
 
-def _versions(connection: Connection, stored: Any) -> list[Fact]:
-    """Return when the document and its latest versions were stored."""
-    statement = (
-        select(document_version)
-        .where(document_version.c.page_id == stored.page_id)
-        .order_by(document_version.c.version.desc())
-        .limit(SHOWN)
+class Version(NamedTuple):
+    """A version of a document, without its text."""
+
+    version: int
+    title: str
+    stored_at: float
+    chars: int  # of its text
+
+
+def _versions(connection: Connection, row: Any, most: int) -> list[Version]:
+    """Return the versions of the document *row*, the latest first: that of the row, and at most *most* earlier ones."""
+    its = document_version.c
+    earlier = select(its.version, its.title, its.stored_at, func.length(its.text)).where(its.page_id == row.page_id)
+    earlier = earlier.order_by(its.version.desc()).limit(most)
+    latest = Version(row.version, row.title, row.changed_at or row.stored_at, len(row.text))
+    return [latest, *(Version(*one) for one in connection.execute(earlier))]
+
+
+def _stored(one: Version) -> Fact:
+    """Return when a version was stored."""
+    return event(
+        one.stored_at,
+        Topic.MISSION,
+        "version %(version)s of the document stored, %(length)s: %(title)s",
+        version=one.version,
+        length=_characters(one.chars),
+        title=one.title,
     )
-    rows = [(one.stored_at, one.version, one.text, one.title) for one in connection.execute(statement)]
-    rows.append((stored.changed_at or stored.stored_at, stored.version, stored.text, stored.title))
-    return [
-        event(
-            at,
-            Topic.MISSION,
-            "version %(version)s of the document stored, %(length)s: %(title)s",
-            version=version,
-            length=_characters(text),
-            title=title,
-        )
-        for at, version, text, title in rows
-    ]
 
 
-def _characters(text: str) -> Count:
-    return Count(len(text), "%(number)s character", "%(number)s characters")
+def _characters(number: int) -> Count:
+    return Count(number, "%(number)s character", "%(number)s characters")
 
 
 def _without_document(connection: Connection, reason: str | None) -> Said:
@@ -191,7 +198,7 @@ class DocumentView(NamedTuple):
     is_cut: bool  # the text is longer than `MAX_CHARS`
     authors: list[str]
     keywords: list[str]
-    versions: list[DocumentVersionRow]  # the latest first; earlier ones without their texts
+    versions: list[Version]  # the latest first
     parts: Sequence[Any]  # rows: content rules of the domain, by which its parts are found
     copies: list[Any]  # rows: the URLs of pages with the same article, and how that was recognised
     is_searched: bool  # whether all pages were searched for copies
@@ -214,13 +221,14 @@ def read_document(
         return None
     *values, name = found
     latest = DocumentRow(*values)
-    versions = _shown_versions(connection, latest)
-    chosen = versions[0] if version in (None, latest.version) else _version(connection, number, version)
-    if chosen is None:
-        return None
-    published = latest.published if chosen.published_at == latest.published_at else None
-    row = latest._replace(title=chosen.title, text=chosen.text, version=chosen.version)
-    row = row._replace(published_at=chosen.published_at, published=published)
+    row = latest
+    if version not in (None, latest.version):
+        wanted = (document_version.c.page_id == number, document_version.c.version == version)
+        if (earlier := connection.execute(select(document_version).where(*wanted)).one_or_none()) is None:
+            return None
+        is_same_day = earlier.published_at == latest.published_at
+        row = latest._replace(title=earlier.title, text=earlier.text, version=earlier.version)
+        row = row._replace(published_at=earlier.published_at, published=latest.published if is_same_day else None)
     parts = select(content_rule.c.part, content_rule.c.selector).where(content_rule.c.domain == rule_domain(name))
     return DocumentView(
         row,
@@ -228,7 +236,7 @@ def read_document(
         len(row.text) > MAX_CHARS,
         list(json.loads(row.authors)),
         list(json.loads(row.keywords or "[]")),
-        versions,
+        _versions(connection, latest, MAX_VERSIONS),
         connection.execute(parts.order_by(content_rule.c.part)).all(),
         *_copies(connection, crawl_id, latest, is_over),
     )
@@ -241,21 +249,6 @@ def paragraphs_of(text: str) -> list[str]:
     ['One two', 'three']
     """
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-
-
-def _shown_versions(connection: Connection, row: DocumentRow) -> list[DocumentVersionRow]:
-    its = document_version.c
-    columns = [literal("") if name == "text" else its[name] for name in DocumentVersionRow._fields]
-    earlier = select(*columns).where(its.page_id == row.page_id).order_by(its.version.desc())
-    since = row.changed_at or row.stored_at
-    latest = DocumentVersionRow(row.page_id, row.version, row.title, row.text, row.published_at, since)
-    return [latest, *(DocumentVersionRow(*one) for one in connection.execute(earlier.limit(MAX_VERSIONS)))]
-
-
-def _version(connection: Connection, number: int, version: int | None) -> DocumentVersionRow | None:
-    wanted = (document_version.c.page_id == number, document_version.c.version == version)
-    found = connection.execute(select(document_version).where(*wanted)).one_or_none()
-    return None if found is None else DocumentVersionRow(*found)
 
 
 def _copies(

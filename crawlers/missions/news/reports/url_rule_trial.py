@@ -106,10 +106,13 @@ def decision(connection: Connection, url: str) -> Decision:
 
 
 def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
-    """Return the probability by the prior that *url*, an absolute one, is an article; None if the crawl has no prior.
+    """Return the probability by the prior that *url*, an absolute one, is an article.
 
-    It is that of the labels of its domain. As in the crawl, it is 0 for URLs of archives.
+    None if its site has rules, or the crawl no prior. It is that of the labels of its domain. As in the crawl, it is 0
+    for URLs of archives.
     """
+    if rules_at(connection, site_of(url)):
+        return None
     if recorded(connection, crawl_id, "NEWS_RULES") != {"NEWS_RULES": LEARNT_RULES}:
         return None
     if is_archive(url):
@@ -179,8 +182,7 @@ def queue_facts(connection: Connection, crawl_id: int, page_id: int, is_over: Ca
     if row is None or not (lines := waiting(connection, news_score, row)):
         return []
     url = connection.execute(select(page.c.url).where(page.c.id == page_id)).scalar_one()
-    probability = None if rules_at(connection, site_of(url)) else by_prior(connection, crawl_id, url)
-    if probability is not None:
+    if (probability := by_prior(connection, crawl_id, url)) is not None:
         lines.append(
             said("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
         )

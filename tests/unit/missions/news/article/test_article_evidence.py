@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crawlers.missions.news.article.article_evidence import IN_FEED, Evidence, evidence, is_list, label, log_odds
+from crawlers.missions.news.article.article_evidence import IN_FEED, Evidence, evidence, label, log_odds
 from crawlers.pages.html import parse_page
 
 
@@ -26,9 +26,9 @@ def test_weights_add_up(evidence, odds):
 
 def test_content_is_a_list_unless_anything_speaks_for_an_article():
     teasers = Evidence(link_density=0.9)
-    assert is_list(log_odds(teasers))
-    assert not is_list(log_odds(replace(teasers, has_date=True)))  # a short article among many links
-    assert not is_list(log_odds(Evidence()))
+    assert label(log_odds(teasers)) is False
+    assert label(log_odds(replace(teasers, has_date=True))) is None  # a short article among many links
+    assert label(log_odds(Evidence())) is None
 
 
 def test_item_of_a_feed_is_an_article_unless_its_page_has_contrary_evidence():
