@@ -232,11 +232,7 @@ class _Walk:
 
 @lru_cache(maxsize=4096)
 def _kind_of_names(names: str) -> int:
-    kind = 0
-    for pattern, one in _NAMES:
-        if pattern.search(names):
-            kind |= one
-    return kind
+    return sum(kind for pattern, kind in _NAMES if pattern.search(names))
 
 
 def _with_kinds(blocks: Sequence[TextBlock], kinds: Sequence[int]) -> list[TextBlock]:

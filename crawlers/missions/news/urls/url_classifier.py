@@ -233,8 +233,8 @@ class UrlClassifier:
 
     def support(self, site: str, url: str) -> float:
         """Return the log-odds, from 0 to `SUPPORT`, that its URL adds to the evidence of the page at *url*."""
-        probability = self.slot(site, url).value
-        return min(SUPPORT, _log_odds(probability)) if probability > PROBABLE else 0.0
+        probability = min(self.slot(site, url).value, 1.0 - _LEAST)
+        return min(SUPPORT, math.log(probability / (1.0 - probability))) if probability > PROBABLE else 0.0
 
     def label(self, site: str, url: str, odds: float, changes: ChangeSet, now: float) -> bool:
         """Learn from the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored.
@@ -294,10 +294,6 @@ class UrlClassifier:
         rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(domain))
         known = (self._learns, rules, self._taught_of(domain).generation)
         return blake2b(repr(known).encode(), digest_size=8).hexdigest()
-
-
-def _log_odds(probability: float) -> float:
-    return math.log(probability) - math.log(max(1.0 - probability, 1e-9))
 
 
 def _surprise(probability: float, is_article: bool) -> float:
