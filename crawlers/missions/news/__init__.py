@@ -42,7 +42,7 @@ MISSION = Mission(
         "lab": "edge.lab_of_news",
         "tables": "stored.news_tables",
         "panel": "edge.news_pages",
-        "actions": "edge.site_feeds:ACTIONS",
+        "actions": "edge.news_actions:ACTIONS",
         "sources": "edge.site_feeds:import_sources",
         "source_results": "edge.site_feeds:show_sources",
         "search": "reports.search",
