@@ -84,10 +84,9 @@ class Command(StoreCommand):
 
 def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filters, order: str) -> Iterator[Cells]:
     """Return the cells of the rows that the filters let through, in their order or by a column."""
-    from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, sorted_by
+    from crawlers.reports.catalogue.report import in_order, is_whole, rows_of
 
-    sorted_by((), report.columns, order)  # checks it before rows are read
-    if not isinstance(report, ComputedReport) and order in ("", report.order):
+    if not is_whole(report, order):
         return (row.cells for row in rows_of(report.steps(connection, crawl_id, filters, None)))
     result = report.result(connection, crawl_id, filters)
     rows = in_order(report, result, order)

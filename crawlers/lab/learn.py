@@ -47,7 +47,7 @@ from crawlers.store.reading.crawl_settings import settings_of
 from crawlers.store.reading.queries import crawl_named, crawls_of_mission, sites_of
 from crawlers.store.schema.tables import link_features as stored_features
 from crawlers.store.schema.tables import page, pull, site
-from crawlers.store.writing.pulls import read_features, read_reward
+from crawlers.store.writing.pulls import downloads_with_links, read_features, read_reward
 
 if TYPE_CHECKING:
     import argparse
@@ -185,20 +185,11 @@ class LinkExamples:
 
         Raises `StoreError` if the store is damaged.
         """
-        rows = (
-            select(site.c.site, stored_features.c.features, page.c.url, page.c.level, pull.c.reward)
-            .select_from(pull)
-            .join(site, site.c.id == pull.c.site_id)
-            .outerjoin(stored_features, stored_features.c.page_id == pull.c.page_id)
-            .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
-            .where(site.c.crawl_id == crawl_id)
-            .order_by(pull.c.id)
-        )
+        columns = (site.c.site, stored_features.c.features, page.c.url, page.c.level, pull.c.reward)
+        rows = downloads_with_links(site.c.crawl_id == crawl_id, *columns)
+        rows = rows.outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
         has_features = False
-        with (
-            database.read() as connection,
-            connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows) as downloads,
-        ):
+        with database.read() as connection, connection.execute(rows) as downloads:
             for name, *values in downloads:
                 read = _read(database.name, *values)
                 if read.features is not None or read.level:

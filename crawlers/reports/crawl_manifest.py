@@ -48,14 +48,12 @@ class RecordedSettings:
     """
 
     def __init__(self, values: Mapping[str, str | None]) -> None:
-        self._values = values
+        of_crawl = {name: _value(text) for name, text in values.items() if text is not None}
+        self._values = {name: one.default for name, one in SETTINGS.items()} | of_crawl
 
     def get(self, name: str) -> Any:
-        """Return the text that was recorded, or else the default; None if there is neither."""
-        value = self._values.get(name)
-        if value is not None:
-            return None if value == "None" else value
-        return SETTINGS[name].default if name in SETTINGS else None
+        """Return the value that was recorded, or else the default; None if there is neither."""
+        return self._values.get(name)
 
     def getbool(self, name: str) -> bool:
         """Return whether the setting is on."""
@@ -71,15 +69,11 @@ class RecordedSettings:
 
     def getlist(self, name: str) -> list[Any]:
         """Return a list; an empty one if there is none."""
-        return list(self._literal(name) or [])
+        return list(self.get(name) or [])
 
     def getdict(self, name: str) -> dict[Any, Any]:
         """Return a dictionary; an empty one if there is none."""
-        return dict(self._literal(name) or {})
-
-    def _literal(self, name: str) -> Any:
-        value = self.get(name)
-        return literal_eval(value) if isinstance(value, str) and value[:1] in ("[", "{", "(") else value
+        return dict(self.get(name) or {})
 
 
 def crawl_rules(values: Mapping[str, str | None]) -> CrawlRules:

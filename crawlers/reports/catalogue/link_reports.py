@@ -9,9 +9,9 @@ from sqlalchemy import func, select
 
 from crawlers.items import State
 from crawlers.reasons import Reason, code_of, codes_with
-from crawlers.reports.catalogue.conditions import MAX_CHARS, equal, in_text, is_host, is_wanted_page, of_reason
+from crawlers.reports.catalogue.conditions import equal, in_text, is_host, is_wanted_page, of_reason
 from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, PageReport
-from crawlers.reports.catalogue.page_reports import LEVEL
+from crawlers.reports.catalogue.page_reports import LEVEL, links_to
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related, Row
 from crawlers.reports.histories.history import N_
 from crawlers.reports.histories.linking_pages import PLACE
@@ -239,8 +239,7 @@ class BrokenLinks(_LinksOnPages):
             yield from (row for row in rows if _meets(filters, row.cells))
 
     def related(self, cells: Cells) -> Related | None:
-        target = str(cells[0])
-        return Related(self.name, {"text": target}) if len(target) <= MAX_CHARS else None
+        return links_to(cells[0], self.name)
 
 
 def _meets(filters: Filters, cells: Cells) -> bool:

@@ -48,9 +48,9 @@ SITE = Column("site", "Site", value=site.c.site)
 MIN_REDIRECT_STATUS = 300
 
 
-def links_to(url: Value) -> Related | None:
-    """Return where the links to *url* are listed, unless it is too long for a filter."""
-    return Related("internal-links", {"text": url}) if isinstance(url, str) and len(url) <= MAX_CHARS else None
+def links_to(url: Value, report: str = "internal-links") -> Related | None:
+    """Return where the links to *url* are listed, or the rows of another *report* with it; None: it is too long."""
+    return Related(report, {"text": url}) if isinstance(url, str) and len(url) <= MAX_CHARS else None
 
 
 class Pages(PageReport):
@@ -281,8 +281,7 @@ class Duplicates(ComputedReport):
                     yield (first.url, *cells)
 
     def related(self, cells: Cells) -> Related | None:
-        representative = str(cells[0])
-        return Related(self.name, {"text": representative}) if len(representative) <= MAX_CHARS else None
+        return links_to(cells[0], self.name)
 
 
 class Traps(ComputedReport):

@@ -223,6 +223,12 @@ def rows_of(steps: Iterator[Step]) -> Iterator[Row]:
         yield from step.rows
 
 
+def is_whole(report: Report, order: str) -> bool:
+    """Return whether all rows are needed to show some of them by a column, see `sorted_by`. Raises `ConfigError`."""
+    sorted_by((), report.columns, order)
+    return isinstance(report, ComputedReport) or order not in ("", report.order)
+
+
 def in_order(report: Report, result: Result, order: str) -> Sequence[Cells]:
     """Return the rows of *result* by a column, see `sorted_by`. Raises `ConfigError` if there are too many."""
     if order and result.is_cut and not isinstance(report, ComputedReport):

@@ -18,7 +18,7 @@ from crawlers.reports.catalogue.renderers import file_cells
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind
 from crawlers.store.reading.importance import totals_of, weight_of_page, weights_of_crawl
 from crawlers.store.schema.tables import link, link_features, page, page_change, pull, site
-from crawlers.store.writing.pulls import ROWS_AT_ONCE, stored_link_prior
+from crawlers.store.writing.pulls import downloads_with_links, stored_link_prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -90,15 +90,9 @@ class LinkFeatures(ComputedReport):
     empty = "Crawls for external links with ORDER=learnt learn what links promise, from at least 5 of a kind."
 
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
-        downloads = (
-            select(pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
-            .join(site, site.c.id == pull.c.site_id)
-            .join(page, page.c.id == pull.c.page_id)
-            .join(link_features, link_features.c.page_id == pull.c.page_id)
-            .where(is_wanted_site(crawl_id, filters))
-            .order_by(pull.c.id)
-            .execution_options(yield_per=ROWS_AT_ONCE)
-        )
+        columns = (pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
+        of_sites = is_wanted_site(crawl_id, filters) & link_features.c.page_id.is_not(None)
+        downloads = downloads_with_links(of_sites, *columns).join(page, page.c.id == pull.c.page_id)
         values, rows = LinkValues(prior_of(stored_link_prior(connection, crawl_id))), connection.execute(downloads)
         names: dict[int, tuple[str, str, str]] = {}
         numbers, rewards = Counter[int](), Counter[int]()

@@ -12,20 +12,14 @@ from crawlers.items import State
 from crawlers.options import SETTINGS
 from crawlers.pages.robots_groups import is_unreachable
 from crawlers.reports.catalogue.conditions import by_code_points, in_text, is_wanted_site
+from crawlers.reports.catalogue.index_walk import is_kind, states_of
 from crawlers.reports.catalogue.page_reports import guesses_in, trap_counts
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind, Related
 from crawlers.reports.crawl_manifest import RecordedSettings
 from crawlers.reports.histories.history import N_
 from crawlers.sites.robots_rules import RobotsRules, robots_token
 from crawlers.store.reading.crawl_settings import recorded
-from crawlers.store.reading.url_counts import (
-    COUNT_OF,
-    MIN_ERROR_STATUS,
-    UrlCounts,
-    UrlKind,
-    guesses_of,
-    url_counts,
-)
+from crawlers.store.reading.url_counts import COUNT_OF, UrlCounts, UrlKind, guesses_of, url_counts
 from crawlers.store.schema.tables import crawl, page, pull, seed, site
 from crawlers.store.sites.seeds import external_urls_of
 from crawlers.store.sites.site_opening import PROBLEM, site_problem
@@ -278,10 +272,7 @@ def site_details(database: Database, name: str) -> SiteDetails | None:
         done = (of_site, page.c.state == int(State.DONE))
         by_level = select(page.c.level, func.count()).where(*done).group_by(page.c.level).order_by(page.c.level)
         levels = [(level, number) for level, number in connection.execute(by_level)]
-        is_error = (page.c.state == int(State.FAILED)) | (
-            (page.c.state == int(State.REFUSED)) & (page.c.status >= MIN_ERROR_STATUS)
-        )
-        failed = (of_site, is_error)
+        failed = (of_site, page.c.state.in_([int(state) for state in states_of(UrlKind.ERROR)]), is_kind(UrlKind.ERROR))
         by_reason = select(page.c.reason, func.count().label("number")).where(*failed).group_by(page.c.reason)
         most_frequent = by_reason.order_by(desc("number"), by_code_points(page.c.reason)).limit(MAX_ERRORS)
         reasons = [(reason, number) for reason, number in connection.execute(most_frequent)]

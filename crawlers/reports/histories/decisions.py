@@ -231,16 +231,14 @@ def replayed(
     pulls: Counter[int] = Counter()
     rewards: dict[int, float] = {}
     late: dict[int, int] = {}  # site by page, of pulls that ended after the choice
-    after = first - 1
-    while after < own.id - 1:
-        batch = connection.execute(columns.where(pull.c.id > after, pull.c.id < own.id).limit(ROWS_AT_ONCE)).all()
-        if not batch:
-            break
-        after = batch[-1].id
-        for one in batch:
+    earlier = columns.where(pull.c.id >= first, pull.c.id < own.id).execution_options(yield_per=ROWS_AT_ONCE)
+    with connection.execute(earlier) as rows:
+        for one in rows:
             if one.site_id not in names:
                 continue
             number += 1
+            if number % ROWS_AT_ONCE == 0 and is_over():
+                return None
             if one.ended_at > chosen_at:
                 late[one.page_id] = one.site_id
                 continue
@@ -249,8 +247,6 @@ def replayed(
             if rule is not None:
                 rule.record_pull(one.site_id)
                 rule.record_reward(one.site_id, one.reward)
-        if is_over():
-            return None
     later = connection.execute(columns.where(pull.c.id > own.id).limit(LATER)).all()
     late |= {one.page_id: one.site_id for one in later if one.site_id in names}
     before = select(page.c.id).where(page.c.id.in_(late), page.c.fetched_at < chosen_at)

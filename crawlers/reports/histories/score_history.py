@@ -16,7 +16,7 @@ from crawlers.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues, featu
 from crawlers.reports.histories.history import N_, Fact, Said, Topic, facts_about, said
 from crawlers.store.reading.importance import standing
 from crawlers.store.schema.tables import importance, link_features, page, pull, site
-from crawlers.store.writing.pulls import stored_link_prior
+from crawlers.store.writing.pulls import downloads_with_links, stored_link_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from crawlers.ranking.link_values import Features
     from crawlers.ranking.page_orders import LinkLearner
-
-PULLS_AT_ONCE = 1_000
 
 _KINDS = {
     "all links": said("what links bring on all sites"),
@@ -143,14 +141,8 @@ def teach(
     is_over: Callable[[], bool],
 ) -> bool:
     """Let *values* learn from the downloads of a crawl *before* one of them, or from all; False: the time was over."""
-    pulls = (
-        select(pull.c.reward, link_features.c.features)
-        .outerjoin(link_features, link_features.c.page_id == pull.c.page_id)
-        .join(site, site.c.id == pull.c.site_id)
-        .where(site.c.crawl_id == crawl_id, *([pull.c.id < before] if before is not None else []))
-        .order_by(pull.c.id)
-    )
-    with closing(connection.execution_options(yield_per=PULLS_AT_ONCE).execute(pulls)) as rows:
+    pulls = downloads_with_links(site.c.crawl_id == crawl_id, pull.c.reward, link_features.c.features)
+    with closing(connection.execute(pulls if before is None else pulls.where(pull.c.id < before))) as rows:
         for reward, features in rows:
             if is_over():
                 return False

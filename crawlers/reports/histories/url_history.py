@@ -97,9 +97,9 @@ def _history(
     if not targets:
         return _bad_link(crawl, text, rules.normalization)
     with database.read() as connection:
-        for target in targets:
-            if (row := _page(connection, crawl, target)) is not None:
-                return _PageHistory(connection, crawl, target, row, rules, now).history(is_over)
+        target, row = _page(connection, crawl, targets)
+        if row is not None:
+            return _PageHistory(connection, crawl, target, row, rules, now).history(is_over)
         for target in targets:
             if (found := _external(connection, crawl, target, rules, is_over)) is not None:
                 return found
@@ -112,23 +112,23 @@ def subject_of(database: Database, crawl: NamedCrawl, text: str, options: Normal
     if not targets:
         return Subject(raw=text)
     with database.read() as connection:
-        for target in targets:
-            if (row := _page(connection, crawl, target)) is not None:
-                return Subject(_alike(row, _same_content(connection, row)))
+        _, row = _page(connection, crawl, targets)
+        if row is not None:
+            return Subject(_alike(row, _same_content(connection, row)))
         for target in targets:
             if (stored := _external_row(connection, target)) is not None:
                 return Subject(external_id=stored.id)
     return Subject()
 
 
-def _page(connection: Connection, crawl: NamedCrawl, target: Target) -> Any:
-    """Return the row of the page of the crawl, or None."""
-    statement = (
-        select(page)
-        .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
-    )
-    return connection.execute(statement).one_or_none()
+def _page(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target]) -> tuple[Target, Any]:
+    """Return the first of *targets* that is a page of the crawl, with its row; or with None if none is."""
+    of_crawl = select(page).join(site, site.c.id == page.c.site_id).where(site.c.crawl_id == crawl.id)
+    for target in targets:
+        its = of_crawl.where(site.c.site == target.site, page.c.key == target.key)
+        if (row := connection.execute(its).one_or_none()) is not None:
+            return target, row
+    return targets[0], None
 
 
 def _same_content(connection: Connection, row: Any) -> Sequence[Any]:
@@ -405,10 +405,14 @@ def _external(
     facts = [
         fact(Topic.STATE, "external: its site is not part of the crawl; not followed"),
         fact(Topic.STATE, "in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id),
-        fact(Topic.STATE, "known as %(url)s", url=target.normalized),
+        *_known_as(target, rules),
     ]
-    facts += facts_about(Topic.NORMAL_FORM, form_lines(target.url, rules.normalization))
     return history(row.url, "external", facts, Subject(external_id=row.id))
+
+
+def _known_as(target: Target, rules: CrawlRules) -> list[Fact]:
+    known = fact(Topic.STATE, "known as %(url)s", url=target.normalized)
+    return [known, *facts_about(Topic.NORMAL_FORM, form_lines(target.url, rules.normalization))]
 
 
 def _external_row(connection: Connection, target: Target) -> Any:
@@ -419,9 +423,8 @@ def _unknown(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target
     target = targets[0]
     facts = [
         fact(Topic.STATE, "never found in the crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id),
-        fact(Topic.STATE, "known as %(url)s", url=target.normalized),
+        *_known_as(target, rules),
     ]
-    facts += facts_about(Topic.NORMAL_FORM, form_lines(target.url, rules.normalization))
     other = connection.execute(
         select(crawled.c.id, crawled.c.name)
         .join(site, site.c.crawl_id == crawled.c.id)

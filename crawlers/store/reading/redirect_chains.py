@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from crawlers.items import REDIRECT, State
 from crawlers.reasons import Reason
-from crawlers.store.reading.url_counts import MIN_ERROR_STATUS
+from crawlers.store.reading.url_counts import MIN_ERROR_STATUS, UrlKind, kind_of
 from crawlers.store.schema.tables import page, site
 from crawlers.store.streaming import streamed
 
@@ -97,12 +97,8 @@ def broken_ends_of(connection: Connection, page_ids: Collection[int]) -> dict[in
         page_id: hop.moved_to for page_id, hop in hops.items() if hop.state == State.MOVED and hop.moved_to is not None
     }
     ends = ((page_id, final_target(page_id, moved)) for page_id in page_ids)
-    return {page_id: end for page_id, end in ends if end in hops and _is_broken(hops[end])}
-
-
-def _is_broken(page: Any) -> bool:
-    is_error = page.state == State.REFUSED and (page.status or 0) >= MIN_ERROR_STATUS
-    return is_error or page.state == State.FAILED
+    broken = {number for number, hop in hops.items() if kind_of(State(hop.state), hop.status) is UrlKind.ERROR}
+    return {page_id: end for page_id, end in ends if end in broken}
 
 
 def problems_of(

@@ -16,7 +16,7 @@ from crawlers.store.streaming import among
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from crawlers.ranking.link_features import LinkPrior
     from crawlers.ranking.link_values import Features
@@ -99,6 +99,16 @@ def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None 
             for site_id, reward, features, worker_id, number in rows:
                 if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
                     yield Pull(site_id, read_reward(reward, database.name), features)
+
+
+def downloads_with_links(of_sites: ColumnElement[bool], *columns: ColumnElement[Any]) -> Select[Any]:
+    """Return the query for *columns* of the pulls of these sites and of `link_features`, in the order of completion.
+
+    Links without features have NULL. Rows are read some thousand at a time.
+    """
+    pulls = select(*columns).select_from(pull).join(site, site.c.id == pull.c.site_id)
+    with_links = pulls.outerjoin(link_features, link_features.c.page_id == pull.c.page_id)
+    return with_links.where(of_sites).order_by(pull.c.id).execution_options(yield_per=ROWS_AT_ONCE)
 
 
 def last_pulls(connection: Connection, crawl_id: int) -> dict[int, int]:

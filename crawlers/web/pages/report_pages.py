@@ -22,10 +22,10 @@ from crawlers.reports.catalogue.report import (
     Total,
     cursor_text,
     in_order,
+    is_whole,
     parsed_cursor,
     rows_of,
     slice_of,
-    sorted_by,
     total,
 )
 from crawlers.store.reading.url_counts import UrlKind
@@ -98,8 +98,8 @@ def report(request: Request) -> Response:
     crawl, shown = crawl_of(request), _report_of(request)
     given, filters = _filters(request, shown)
     sort = request.query_params.get("sort", "")
-    is_whole = _is_whole(shown, sort)
-    after = cursor_in(request, (int,) if is_whole else shown.cursor_kinds)
+    needs_all = is_whole(shown, sort)
+    after = cursor_in(request, (int,) if needs_all else shown.cursor_kinds)
     with_sort = {"sort": sort} if sort else {}
     values = {name: text for name, text in given.items() if text.strip()} | with_sort
     found = min(number_in(request, FOUND), ROWS - 1)
@@ -108,7 +108,7 @@ def report(request: Request) -> Response:
         return response
     outcome: Outcome[Result] | None = None
     place = None
-    if is_whole:
+    if needs_all:
         outcome = _outcome(request, crawl, shown, filters, patience_for(request, crawl).left_s)
         part = Step([], None)
         if outcome.value is not None:
@@ -149,12 +149,6 @@ def report(request: Request) -> Response:
         related=[_related_address(shown.related(row.cells)) for row in part.rows] if shown.has_related else [],
         counted=[{name: _related_address(one) for name, one in shown.counted(row.cells).items()} for row in part.rows],
     )
-
-
-def _is_whole(shown: Report, sort: str) -> bool:
-    """Return whether all rows of a report are needed to show some of them in an order, which it checks first."""
-    sorted_by((), shown.columns, sort)
-    return isinstance(shown, ComputedReport) or sort not in ("", shown.order)
 
 
 def _outcome(request: Request, crawl: NamedCrawl, shown: Report, filters: Filters, wait_s: float) -> Outcome[Result]:
@@ -227,7 +221,7 @@ def export(request: Request) -> Response:
     _, filters = _filters(request, shown)
     sort = request.query_params.get("sort", "")
     cells: Iterator[Cells] = (row.cells for row in all_rows(panel_of(request).database, crawl.id, shown, filters))
-    if _is_whole(shown, sort):
+    if is_whole(shown, sort):
         outcome = _outcome(request, crawl, shown, filters, EXPORT_WAIT_S)
         if outcome.value is None:
             raise HTTPException(503, outcome.problem or "This report is still being computed; load the file again.")
