@@ -208,7 +208,7 @@ def _draw(
                 "the graph of sites with --level site"
             )
         graph = SiteGraph(database, named[0].id, named[0].site)
-        if not len(graph):
+        if not graph.ids:
             raise _without_pages(database, crawl.id, [named[0].site])
     drawn = graph_map(graph, layout)
     if opts.picture:

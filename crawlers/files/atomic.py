@@ -186,10 +186,16 @@ def _is_ours(descriptor: int, part: Path) -> bool:
         return False
     except OSError:
         pass  # a file system without locks: two writers of one target at the same time are not told apart
+    return identity_of(part) == identity_of(descriptor)
+
+
+def identity_of(file: Path | int) -> tuple[int, int] | None:
+    """Return what tells a file, given by its path or descriptor, from one that replaces it; None: it is gone."""
     try:
-        return os.path.samestat(os.fstat(descriptor), part.stat())
-    except FileNotFoundError:
-        return False
+        status = os.stat(file)  # noqa: PTH116 - it may be a descriptor
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")

@@ -204,7 +204,7 @@ def importance_column(pages: SiteGraph, database: Database, totals: Totals) -> F
 
     Shares sum to 1 over all sites of the crawl, whose *totals* are given.
     """
-    sums = array("d", bytes(8 * (len(pages) + 1)))  # nodes start at 1
+    sums = array("d", bytes(8 * (len(pages.ids) + 1)))  # nodes start at 1
     for page_id, share in shares_of_site(database, pages.site_id, totals):
         node = pages.node(page_id)
         if node is not None:
@@ -221,7 +221,7 @@ def seen_columns(pages: SiteGraph, database: Database, names: Sequence[str]) -> 
     `first_seen` is when the crawl found the first URL of the node, `last_seen` when it last fetched one of them. They
     differ between crawls of an unchanged site, so graphs have them only on request.
     """
-    nodes = len(pages) + 1  # they start at 1
+    nodes = len(pages.ids) + 1  # they start at 1
     first, last = array("d", [NEVER] * nodes), array("d", [-NEVER] * nodes)
     done = select(page.c.id, page.c.found_at, page.c.fetched_at).where(
         page.c.site_id == pages.site_id, page.c.state == int(State.DONE)

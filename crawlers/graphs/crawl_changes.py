@@ -333,11 +333,8 @@ class ComparedGraph:
         self._database = database
         self._sites = before, after
         self._keys = array("q", (key for key, _ in page_changes(database, before, after)))
+        self.ids = range(1, len(self._keys) + 1)
         self._in_degree = array("q")
-
-    @property
-    def ids(self) -> range:
-        return range(1, len(self._keys) + 1)
 
     def compared_edges(self) -> Iterator[tuple[int, int, int, Change]]:
         """Yield the edges between nodes, by source and target, with the links in the crawl that has more."""

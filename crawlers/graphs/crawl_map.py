@@ -300,7 +300,8 @@ class CrawlGraph:
         self.name = crawl.name
         self.description = f"pages and links of the {crawl}"
         self._graphs = [SiteGraph(database, site.id, site.site) for site in sites]
-        self._before = [0, *accumulate(len(graph) for graph in self._graphs)]
+        self._before = [0, *accumulate(len(graph.ids) for graph in self._graphs)]
+        self.ids = range(1, self._before[-1] + 1)
         places = {site.id: place for place, site in enumerate(sites)}
         self._links: dict[int, Counter[int]] = {}  # between sites, by source
         self._in_degree: Counter[int] = Counter()  # by links from other sites
@@ -316,14 +317,6 @@ class CrawlGraph:
                         self._links.setdefault(source, Counter())[target] += links
         for targets in self._links.values():
             self._in_degree.update(targets.keys())
-
-    def __len__(self) -> int:
-        """Return the number of nodes."""
-        return self._before[-1]
-
-    @property
-    def ids(self) -> range:
-        return range(1, len(self) + 1)
 
     def node(self, page_id: int) -> int | None:
         """Return the node of a page; None if it has none."""
@@ -443,7 +436,7 @@ def crawl_graph(database: Database, crawl: NamedCrawl, name: str) -> Graph:
     if chosen is None:
         raise ConfigError(f"{name!r} is not a site of the crawl {crawl.name} (number {crawl.id})")
     graph = SiteGraph(database, chosen.id, chosen.site, f"pages and links of {chosen.site}")
-    if not len(graph):
+    if not graph.ids:
         raise ConfigError(no_graph_of([chosen.site]))
     return graph
 

@@ -94,14 +94,7 @@ class SiteGraph:
             self._merge(connection)
             self._follow(connection)
             self._has_crossings = site_has_crossings(connection, site_id)
-
-    def __len__(self) -> int:
-        """Return the number of nodes."""
-        return len(self._firsts) - 1
-
-    @property
-    def ids(self) -> range:
-        return range(1, len(self._firsts))
+        self.ids = range(1, len(self._firsts))
 
     def members(self) -> Iterator[list[int]]:
         """Yield the page ids of each node, the representative first."""

@@ -277,11 +277,7 @@ class WebFragment:
         if not targets_only:
             self.description += f" and {len(counts.accompanying)} accompanying sites"
         self._counts = counts
-        self._last = len(counts.targets) if targets_only else len(counts.sites)
-
-    @property
-    def ids(self) -> range:
-        return range(1, self._last + 1)
+        self.ids = counts.targets if targets_only else range(1, len(counts.sites) + 1)
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         for source, pairs in self._by_source():
@@ -291,7 +287,7 @@ class WebFragment:
         counts = self._counts
         out_degree = {source: len(pairs) for source, pairs in self._by_source()}
         for number, (site, inward) in enumerate(zip(counts.sites, counts.inward, strict=True), 1):
-            if number > self._last:
+            if number not in self.ids:
                 return
             of_links = inward.target_sites, out_degree.get(number, 0), inward.urls, inward.links
             if number in counts.targets:
@@ -310,7 +306,7 @@ class WebFragment:
 
     def _by_source(self) -> Iterator[tuple[int, list[Pair]]]:
         for source, pairs in groupby(self._counts.pairs, key=attrgetter("source")):
-            yield source, list(takewhile(lambda pair: pair.target <= self._last, pairs))
+            yield source, list(takewhile(lambda pair: pair.target in self.ids, pairs))
 
 
 NAMES_SHOWN = 20  # longer cells are hard to read

@@ -229,7 +229,7 @@ def write_site_results(
     tables = {name: TABLES[name] for name in TABLES if name in wanted.tables and name not in joined}
     for site in sites if wanted.formats or tables else ():
         graph = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
-        if not len(graph):
+        if not graph.ids:
             continue
         base = folder / file_stem(site.site, names, site.folder or "")
         for paths, size in write_site_graph(database, graph, base, wanted, totals, say):

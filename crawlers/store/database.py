@@ -18,6 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.sql import visitors
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable, StoreVersionError
+from crawlers.files.atomic import identity_of
 from crawlers.mission import first_crawl
 from crawlers.store.schema import PROGRAM_TABLES
 from crawlers.store.schema.tables import SCHEMA_VERSION, metadata, schema_version
@@ -306,14 +307,10 @@ class StoreCheck:
             raise StoreError(self._lost(f"has no table {min(missing)} any more"))
 
     def _compare(self, part: Path) -> None:
-        try:
-            status = part.stat()
-        except OSError:
-            if part.name in self._identities:
-                raise StoreError(self._lost(f"is lost: {part} was removed")) from None
-            return
-        identity = status.st_dev, status.st_ino
-        if self._identities.setdefault(part.name, identity) != identity:
+        identity = identity_of(part)
+        if identity is None and part.name in self._identities:
+            raise StoreError(self._lost(f"is lost: {part} was removed"))
+        if identity is not None and self._identities.setdefault(part.name, identity) != identity:
             raise StoreError(self._lost(f"is lost: {part} was replaced by another file"))
 
     def _check_size(self, path: Path) -> None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from sqlalchemy import func, insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from crawlers.errors import ClaimsLost, StoreError
+from crawlers.files.atomic import identity_of
 from crawlers.store.reading.crawl_settings import setting_of
 from crawlers.store.schema.tables import crawl, order_totals, site, worker
 
@@ -86,7 +86,11 @@ class WorkerLock:
         Raises `StoreError` if others no longer see the lock, and `DBAPIError` if the server is not accessible.
         """
         # If the store is gone as well, its own check says so.
-        if self._file is not None and self._store.exists() and not _is_at(self._path, self._file):
+        if (
+            self._file is not None
+            and self._store.exists()
+            and identity_of(self._path) != identity_of(self._file.fileno())
+        ):
             raise StoreError(
                 f"{self._path} was removed, which shows that this worker is alive, so the crawl was stopped; run the "
                 "same command again"
@@ -147,15 +151,9 @@ def _locked(path: Path) -> IO[bytes] | None:
         except OSError:
             file.close()
             return None
-        if _is_at(path, file):
+        if identity_of(path) == identity_of(file.fileno()):
             return file
         file.close()  # its holder removed it between the two calls, so this lock excludes no other process
-
-
-def _is_at(path: Path, file: IO[bytes]) -> bool:
-    with suppress(FileNotFoundError):
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    return False
 
 
 class Wait(StrEnum):

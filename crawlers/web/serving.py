@@ -22,6 +22,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from crawlers.errors import ConfigError, CrawlersError
+from crawlers.files.atomic import identity_of
 from crawlers.mission import parts_of_all
 from crawlers.web import pages
 from crawlers.web.cached_results import CachedResults
@@ -54,20 +55,12 @@ def follow_file(database: Database) -> None:
 
     @event.listens_for(database.engine, "connect")
     def _remember(_connection: Any, record: ConnectionPoolEntry) -> None:
-        record.info["file"] = _identity(path)
+        record.info["file"] = identity_of(path)
 
     @event.listens_for(database.engine, "checkout")
     def _compare(_connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
-        if record.info.get("file") != _identity(path):
+        if record.info.get("file") != identity_of(path):
             raise DisconnectionError  # the pool opens another one
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def panel(

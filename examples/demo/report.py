@@ -41,7 +41,7 @@ def report(database: Database, names: Mapping[str, str]) -> str:
         row = states[crawled.site]
         moved = row.counts.redirects
         lines.append(
-            f"  {names.get(crawled.site, crawled.site):<9} {len(graph):>4} pages, {edges:>5} links between them, "
+            f"  {names.get(crawled.site, crawled.site):<9} {len(graph.ids):>4} pages, {edges:>5} links between them, "
             f"{copies} {plural(copies, 'duplicate')} merged, {moved} {plural(moved, 'redirect')} followed, "
             f"down to level {row.counts.deepest or 0}"
         )

@@ -57,11 +57,8 @@ class TopicGraph:
             if (node := self._node_of.get(final_target(page_id, moved) or 0)) is not None:  # no page has number 0
                 self._node_of[page_id] = node
         self.description = f"{counted(len(self._pages), 'page')} that the topic crawl {name} read, and their links"
+        self.ids = range(1, len(self._pages) + 1)
         self._scores = np.round(hits(link_matrix(self)), DECIMALS).T.tolist()  # authority and hub
-
-    @property
-    def ids(self) -> range:
-        return range(1, len(self._pages) + 1)
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """Yield each page that links to others, with its (target node, number of links) pairs."""

@@ -37,7 +37,7 @@ def test_links_between_sites_are_edges_and_count_in_degrees(stored):
         (3, "http://b.test/", 0, 1),
         (4, "http://b.test/x", 2, 0),
     ]
-    assert len(graph) == 4
+    assert len(graph.ids) == 4
 
 
 def test_links_of_missions_that_cross_sites_are_edges_too(stored):
