@@ -28,6 +28,11 @@ class ParquetColumn(NamedTuple):
     encoding: Encoding = "plain"
 
 
+def milliseconds(seconds: object) -> int | None:
+    """Return a time as columns of timestamps have it; None if it is none."""
+    return round(seconds * 1000) if isinstance(seconds, (int, float)) else None
+
+
 def arrow_schema(columns: Sequence[ParquetColumn]) -> Any:
     """Return the schema of *columns* for pyarrow."""
     arrow = importlib.import_module("pyarrow")

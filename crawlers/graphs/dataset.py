@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlers.errors import ConfigError
 from crawlers.files.atomic import replacing_folder
-from crawlers.files.parquet_files import ParquetColumn, PartWriter
+from crawlers.files.parquet_files import ParquetColumn, PartWriter, milliseconds
 from crawlers.items import State
 from crawlers.plurals import counted
 from crawlers.store.streaming import execute
@@ -70,7 +70,6 @@ def fold(connection: Connection, partitions: Iterable[tuple[int, int]]) -> None:
 _COLUMNS_EXPORTED = "(SELECT id FROM exported_site WHERE id BETWEEN :first AND :last)"
 _SITES = f"site_id BETWEEN :first AND :last AND {{0}}site_id IN {_COLUMNS_EXPORTED}"
 _STATES = [state.name.lower() for state in State]
-MS = 1000
 
 
 class DatasetTable(NamedTuple):
@@ -90,10 +89,6 @@ class DatasetTable(NamedTuple):
             if convert is not None:
                 found[place] = [convert(value) for value in found[place]]
         return found
-
-
-def _milliseconds(seconds: float | None) -> int | None:
-    return None if seconds is None else round(seconds * MS)
 
 
 TABLES: dict[str, DatasetTable] = {
@@ -139,7 +134,7 @@ TABLES: dict[str, DatasetTable] = {
         FROM page p LEFT JOIN folded f ON f.id = p.id WHERE p.{_SITES.format("p.")} ORDER BY p.id""",  # noqa: S608 - constants of ours
         100_000,
         1_000_000,
-        {"state": _STATES.__getitem__, "fetched_at": _milliseconds},
+        {"state": _STATES.__getitem__, "fetched_at": milliseconds},
     ),
     "links": DatasetTable(
         (

@@ -80,7 +80,7 @@ class ParsedPage:
     """
 
     def __init__(self, tree: LexborHTMLParser, charset: str, tags: frozenset[str], unread_links: int) -> None:
-        self._tree = tree
+        self.tree = tree  # for reading only; after `text` without scripts and styles of the body
         self._around = Surroundings()
         self._json_ld: list[str] = []  # of the scripts removed from the tree
         self.charset = charset
@@ -117,7 +117,7 @@ class ParsedPage:
         collapsing it takes three times as long as everything else. When it is first read, scripts and styles are
         removed from the tree, which affects only links within those of SVG and MathML.
         """
-        root = self._tree.body or self._tree.root
+        root = self.tree.body or self.tree.root
         if root is None:
             return ""
         for node in root.css("script,style"):
@@ -127,21 +127,16 @@ class ParsedPage:
         return root.text(separator=" ", skip_empty=True)
 
     @property
-    def tree(self) -> LexborHTMLParser:
-        """The tree, for reading only; after `text` without scripts and styles of the body."""
-        return self._tree
-
-    @property
     def json_ld(self) -> list[str]:
         """The raw contents of JSON-LD scripts; may be read before or after `text`."""
-        return self._json_ld + [node.text() for node in self._tree.css('script[type*="ld+json"]')]
+        return self._json_ld + [node.text() for node in self.tree.css('script[type*="ld+json"]')]
 
     def _read_metadata(self) -> None:
         """Read the first title, base and canonical link in tree order, as browsers do, and all meta robots."""
         robots: set[str] = set()
         titled = False
         checked = 0
-        for node in self._tree.css(_METADATA):
+        for node in self.tree.css(_METADATA):
             tag = node.tag
             attributes = node.attributes
             if tag == "title":

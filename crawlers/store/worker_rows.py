@@ -86,11 +86,8 @@ class WorkerLock:
         Raises `StoreError` if others no longer see the lock, and `DBAPIError` if the server is not accessible.
         """
         # If the store is gone as well, its own check says so.
-        if (
-            self._file is not None
-            and self._store.exists()
-            and identity_of(self._path) != identity_of(self._file.fileno())
-        ):
+        file = self._file
+        if file is not None and self._store.exists() and identity_of(self._path) != identity_of(file.fileno()):
             raise StoreError(
                 f"{self._path} was removed, which shows that this worker is alive, so the crawl was stopped; run the "
                 "same command again"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crawlers import reasons
 from crawlers.batches import batches
 from crawlers.files.csv_tables import ROWS_AT_ONCE, aligned, clean, csv_text, cut, utc
-from crawlers.files.parquet_files import ParquetColumn, parquet_parts
+from crawlers.files.parquet_files import ParquetColumn, milliseconds, parquet_parts
 from crawlers.reports.catalogue.report import NUMERIC, Cells, Kind
 from crawlers.reports.histories.history import sentence
 
@@ -101,7 +101,7 @@ def parquet_file(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[b
     stored = [ParquetColumn(column.name, _PARQUET_TYPES.get(column.kind, "string")) for column in columns]
     groups = (
         [
-            [_milliseconds(value) if column.kind is Kind.TIME else _cleaned(_said(value, column)) for value in values]
+            [milliseconds(value) if column.kind is Kind.TIME else _cleaned(_said(value, column)) for value in values]
             for column, values in zip(columns, zip(*some, strict=True), strict=True)
         ]
         for some in batches(rows, ROWS_OF_GROUP)
@@ -114,10 +114,6 @@ FORMATS: Mapping[str, Callable[[Sequence[Column], Iterable[Cells]], Iterator[byt
     "jsonl": json_lines,
     PARQUET: parquet_file,
 }
-
-
-def _milliseconds(value: Value) -> Value:
-    return round(value * 1000) if isinstance(value, (int, float)) else None
 
 
 def file_cells(columns: Sequence[Column], row: Cells) -> Iterator[Value]:
