@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.leasing import PageRecording
 
+    #: A page, now or later; why there is none; or None if the spider failed, which was reported then.
+    ReadPage = Page | Awaitable[Page | None] | Failure | None
+
 STORE = "crawlers.pipelines.store.StorePipeline"
 
 
@@ -86,12 +89,11 @@ class DirectPages:
         listeners = dispatcher.getReceivers(self._crawler.signals.sender, signals.response_received)
         return len(listeners) == self._listeners and signals.item_scraped not in heard_signals(self._crawler)
 
-    def record(self, request: Request, outcome: Response | Failure) -> Awaitable[object] | None:
-        """Record the page that became of *request*; return what has to be awaited for it, if anything."""
+    def read(self, request: Request, outcome: Response | Failure) -> ReadPage:
+        """Return what became of *request*, to be recorded."""
         outcome.request = request  # type: ignore[union-attr] # of failures, as in Scrapy
         if isinstance(outcome, Failure):
-            self._failed(outcome)
-            return None
+            return outcome
         if self._listeners:
             self._count("response_received_count")
         try:
@@ -99,25 +101,35 @@ class DirectPages:
         except Exception:
             self._spider_failed(request, outcome)
             return None
-        return self._record(page) if isinstance(page, Page) else self._record_awaited(request, outcome, page)
+        return page if isinstance(page, Page) else self._awaited(request, outcome, page)
 
-    def _record(self, page: Page) -> Awaitable[object] | None:
+    async def _awaited(self, request: Request, response: Response, page: Awaitable[Page]) -> Page | None:
+        try:
+            return await page
+        except Exception:
+            self._spider_failed(request, response)
+            return None
+
+    def record(self, read: ReadPage) -> Awaitable[object] | None:
+        """Record what was *read*; return what has to be awaited for that, if anything."""
+        if read is None:
+            return None
+        if isinstance(read, Failure):
+            self._failed(read)
+            return None
+        if not isinstance(read, Page):
+            return self._record_awaited(read)
         self._count("item_scraped_count")
-        recorded = self._recording.record_numbered(page)
+        recorded = self._recording.record_numbered(read)
         return None if isinstance(recorded, Page) else recorded
+
+    async def _record_awaited(self, page: Awaitable[Page | None]) -> None:
+        if (recorded := self.record(await page)) is not None:
+            await recorded
 
     def fail(self, request: Request, error: Exception) -> None:
         """End the crawl, since the page of *request* could not be recorded."""
         self._recording.session.control.abort_for(f"{request.url} can't be recorded", error)
-
-    async def _record_awaited(self, request: Request, response: Response, page: Awaitable[Page]) -> None:
-        try:
-            found = await page
-        except Exception:
-            self._spider_failed(request, response)
-            return
-        if (recorded := self._record(found)) is not None:
-            await recorded
 
     def _spider_failed(self, request: Request, response: Response) -> None:
         self._engine.scraper.handle_spider_error(Failure(), request, response)  # type: ignore[no-untyped-call]
