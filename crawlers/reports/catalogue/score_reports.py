@@ -80,19 +80,22 @@ class LinkFeatures(ComputedReport):
     group = Group.LINKS
     about = "Words, folders and levels by which ORDER=learnt expects more or fewer new links of a page."
     columns = (
-        Column("factor", "Factor", Kind.DECIMAL, about="of what is expected of a page, learnt from these downloads"),
+        Column(
+            "factor", "Factor", Kind.DECIMAL, about="of what is expected of a page, by LINK_PRIOR and these downloads"
+        ),
         Column("kind", "Kind"),
         Column("feature", "Feature"),
         SITE._replace(about="empty: all sites"),
         Column("downloads", "Downloads", Kind.COUNT, about="by links with this feature, at least 5"),
         Column("reward", "Reward", Kind.DECIMAL, about="of all of them"),
     )
+    scope = frozenset[str]()  # what was learnt on one site is expected of others, too
     empty = "Crawls for external links with ORDER=learnt learn what links promise, from at least 5 of a kind."
 
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
         columns = (pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
-        of_sites = is_wanted_site(crawl_id, filters) & link_features.c.page_id.is_not(None)
-        downloads = downloads_with_links(of_sites, *columns).join(page, page.c.id == pull.c.page_id)
+        of_crawl = (site.c.crawl_id == crawl_id) & link_features.c.page_id.is_not(None)
+        downloads = downloads_with_links(of_crawl, *columns).join(page, page.c.id == pull.c.page_id)
         values, rows = LinkValues(prior_of(stored_link_prior(connection, crawl_id))), connection.execute(downloads)
         names: dict[int, tuple[str, str, str]] = {}
         numbers, rewards = Counter[int](), Counter[int]()
@@ -105,10 +108,11 @@ class LinkFeatures(ComputedReport):
             for number, feature, name in zip(features, FEATURES, texts, strict=True):
                 where = of if feature.is_of_site else ""
                 if number not in names and name and feature_id(feature.kind, where, name) == number:
-                    names[number] = feature.kind, name, where
-        shown = [number for number in names if numbers[number] >= LEAST_DOWNLOADS]
-        factors = map(math.exp, values.parts(shown))
-        found = ((factor, *names[one], numbers[one], rewards[one]) for factor, one in zip(factors, shown, strict=True))
+                    shown = f"/{name.split('/', 3)[3]}" if feature.kind == "directory" else name
+                    names[number] = feature.kind, shown, where
+        often = [number for number in names if numbers[number] >= LEAST_DOWNLOADS]
+        factors = map(math.exp, values.parts(often))
+        found = ((factor, *names[one], numbers[one], rewards[one]) for factor, one in zip(factors, often, strict=True))
         yield from sorted(found, reverse=True)
 
 

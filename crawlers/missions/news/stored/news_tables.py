@@ -276,7 +276,7 @@ class NewsScoreRow(NamedTuple):
     site_id: int
     queue: Annotated[SmallInt, "as elsewhere, and 2: archives; 3: probably an article; 4: announced"]
     score: float
-    value: Annotated[float, "queue 4: publication or discovery; others: how probably it is an article"]
+    value: Annotated[float, "queue 4: publication or discovery; 3: how probably it is an article"]
 
 
 news_score = score_table("news_score", NewsScoreRow, visits="poll")

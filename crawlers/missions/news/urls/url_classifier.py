@@ -216,20 +216,21 @@ class UrlClassifier:
     def slot(self, site: str, url: str) -> QueueSlot:
         """Return the queue slot of *url* of *site*, unless a feed announced it.
 
-        Its value is the probability that the URL is an article.
+        That of a probable article has its probability; others wait in the order in which they were found.
         """
         matched = self._rules.matching(site, url)
         weight = weight_of(matched)
         if weight <= 0.0 and is_archive(url):
             return QueueSlot(ARCHIVE, 0.0)
         if not self._learns or any(rule.is_of_people for rule in matched):
-            return QueueSlot(FIT if weight > 0.0 else OTHER, weight)
+            return QueueSlot(FIT, weight) if weight > 0.0 else QueueSlot(OTHER, 0.0)
         taught = self._taught_of(rule_domain(site))
         probability = taught.prior.probability(url[len(site) :])
         if self._rules.has_rules(site):
             share = 1.0 / (1.0 + math.exp(-taught.record))
             probability = share * (weight or MISSED) + (1.0 - share) * probability
-        return QueueSlot(FIT if probability >= PROBABLE else OTHER, probability)
+        # Sections, which lead to articles, are found before most pages; copies of articles look more like articles.
+        return QueueSlot(FIT, probability) if probability >= PROBABLE else QueueSlot(OTHER, 0.0)
 
     def support(self, site: str, url: str) -> float:
         """Return the log-odds, from 0 to `SUPPORT`, that its URL adds to the evidence of the page at *url*."""

@@ -229,11 +229,9 @@ def test_rules_and_the_prior_count_as_much_as_they_were_right_since_the_rules_we
     assert [other.slot(SITE, url).queue for url in (by_rule, by_form)] == [OTHER, FIT]
 
 
-def test_probable_pages_come_first_among_those_that_are_probably_no_articles():
+def test_pages_that_are_probably_no_articles_wait_in_the_order_in_which_they_were_found():
     book = classifier(used="learnt")
-    first, last = book.slot(SITE, f"{SITE}/about"), book.slot(SITE, f"{SITE}/tag/storm")
-    assert first.queue == last.queue == OTHER
-    assert first.value != last.value
+    assert {book.slot(SITE, SITE + path) for path in ("/about", "/tag/storm")} == {QueueSlot(OTHER, 0.0)}
 
 
 OTHERS = "http://www.gazette.example"
