@@ -105,10 +105,12 @@ class CurlLoop(Generic[T]):
             self._timer = self._loop.call_at(self._due_at, self._ring, self._loop)
 
     def _ring(self, loop: asyncio.AbstractEventLoop) -> None:
-        if loop.time() >= self._due_at:
-            self._due_at = math.inf
-            self._drive(pycurl.SOCKET_TIMEOUT, 0)
-        self._start_timer()
+        try:
+            if loop.time() >= self._due_at:
+                self._due_at = math.inf
+                self._drive(pycurl.SOCKET_TIMEOUT, 0)
+        finally:
+            self._start_timer()
 
     def _drive(self, descriptor: int, mask: int) -> None:
         if self._multi.closed:

@@ -11,14 +11,14 @@ from sqlalchemy import func, select
 from crawlers.files.csv_tables import write_table
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import FEATURES, feature_id, link_feature_names, prior_of
-from crawlers.ranking.link_values import LinkValues, features_of
+from crawlers.ranking.link_values import LinkValues
 from crawlers.reports.catalogue.conditions import by_code_points, is_wanted_site, of_page
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.renderers import file_cells
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind
 from crawlers.store.reading.importance import totals_of, weight_of_page, weights_of_crawl
 from crawlers.store.schema.tables import link, link_features, page, page_change, pull, site
-from crawlers.store.writing.pulls import downloads_with_links, stored_link_prior
+from crawlers.store.writing.pulls import downloads_with_links, read_features, stored_link_prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 LEAST_DOWNLOADS = 5  # by links with a feature that is shown
+MOST_DOWNLOADS = 100_000  # that are learnt from: some 12 s
 
 
 class ImportantPages(ComputedReport):
@@ -86,7 +87,9 @@ class LinkFeatures(ComputedReport):
         Column("kind", "Kind"),
         Column("feature", "Feature"),
         SITE._replace(about="empty: all sites"),
-        Column("downloads", "Downloads", Kind.COUNT, about="by links with this feature, at least 5"),
+        Column(
+            "downloads", "Downloads", Kind.COUNT, about="by links with this feature, at least 5 of the first 100,000"
+        ),
         Column("reward", "Reward", Kind.DECIMAL, about="of all of them"),
     )
     scope = frozenset[str]()  # what was learnt on one site is expected of others, too
@@ -96,23 +99,25 @@ class LinkFeatures(ComputedReport):
         columns = (pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
         of_crawl = (site.c.crawl_id == crawl_id) & link_features.c.page_id.is_not(None)
         downloads = downloads_with_links(of_crawl, *columns).join(page, page.c.id == pull.c.page_id)
+        downloads = downloads.limit(MOST_DOWNLOADS)
         values, rows = LinkValues(prior_of(stored_link_prior(connection, crawl_id))), connection.execute(downloads)
         names: dict[int, tuple[str, str, str]] = {}
         numbers, rewards = Counter[int](), Counter[int]()
         for reward, text, of, url, title, level in rows:
-            features = features_of(text).tolist()
+            features = read_features(text, "the store").tolist()
             values.learn(features, reward)
             numbers.update(features)
             rewards.update(dict.fromkeys(features, reward))
             texts = link_feature_names(of, url, level, 0, LinkPlace("", "", title or ""))
             for number, feature, name in zip(features, FEATURES, texts, strict=True):
                 where = of if feature.is_of_site else ""
-                if number not in names and name and feature_id(feature.kind, where, name) == number:
+                if numbers[number] < LEAST_DOWNLOADS or number in names:
+                    continue
+                if name and feature_id(feature.kind, where, name) == number:
                     shown = f"/{name.split('/', 3)[3]}" if feature.kind == "directory" else name
                     names[number] = feature.kind, shown, where
-        often = [number for number in names if numbers[number] >= LEAST_DOWNLOADS]
-        factors = map(math.exp, values.parts(often))
-        found = ((factor, *names[one], numbers[one], rewards[one]) for factor, one in zip(factors, often, strict=True))
+        factors = map(math.exp, values.parts([*names]))
+        found = ((factor, *names[one], numbers[one], rewards[one]) for factor, one in zip(factors, names, strict=True))
         yield from sorted(found, reverse=True)
 
 

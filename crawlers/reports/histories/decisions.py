@@ -233,12 +233,12 @@ def replayed(
     late: dict[int, int] = {}  # site by page, of pulls that ended after the choice
     earlier = columns.where(pull.c.id >= first, pull.c.id < own.id).execution_options(yield_per=ROWS_AT_ONCE)
     with connection.execute(earlier) as rows:
-        for one in rows:
+        for read, one in enumerate(rows, 1):
+            if read % ROWS_AT_ONCE == 0 and is_over():
+                return None
             if one.site_id not in names:
                 continue
             number += 1
-            if number % ROWS_AT_ONCE == 0 and is_over():
-                return None
             if one.ended_at > chosen_at:
                 late[one.page_id] = one.site_id
                 continue

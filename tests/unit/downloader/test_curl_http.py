@@ -16,7 +16,7 @@ from scrapy.signalmanager import SignalManager
 from crawlers.downloader import curl_http
 from crawlers.downloader.address_filter import Target
 from crawlers.downloader.curl_http import MAX_HOSTS, RESOLVED_S, CurlHTTPHandler
-from crawlers.downloader.curl_transfer import Transfer
+from crawlers.downloader.curl_transfer import CurlLoop, Transfer
 from crawlers.downloader.download_errors import BadResponseError
 from crawlers.downloader.http import Callbacks
 from crawlers.items import REQUEST_SENT
@@ -292,3 +292,32 @@ def test_limit_of_a_body_holds_for_single_bytes():
     taken(one, b"HTTP/1.1 200 OK", b"")
     assert [one.body_received(b"x") for _ in range(101)] == [None] * 100 + [0]
     assert isinstance(one.error, DownloadCancelledError)
+
+
+def test_transfers_go_on_when_a_timeout_meets_a_fault():
+    ended, second = [], asyncio.Event()
+
+    def take(_, name, *__):
+        ended.append(name)
+        if name == "silent":
+            raise RuntimeError
+        second.set()
+
+    async def run():
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+        async with Server(b"") as silent, Server() as answers:
+            loop = CurlLoop(take, 2)
+            for name, url, timeout_ms in (("silent", silent, 1), ("answered", answers, 60_000)):
+                curl = pycurl.Curl()
+                curl.setopt(pycurl.URL, url)
+                curl.setopt(pycurl.TIMEOUT_MS, timeout_ms)
+                curl.setopt(pycurl.WRITEFUNCTION, len)
+                loop.add(curl, name)
+                while not ended:
+                    await asyncio.sleep(0)
+            async with asyncio.timeout(30):
+                await second.wait()
+            loop.close()
+
+    asyncio.run(run())
+    assert ended == ["silent", "answered"]

@@ -79,6 +79,16 @@ def test_replay_that_takes_too_long_is_given_up(database):
     assert crawl.lines(6, is_over=True)[0].endswith("because replaying the rule took too long; ask again later")
 
 
+def test_replay_is_given_up_within_the_pulls_of_another_crawl(database, monkeypatch):
+    monkeypatch.setattr("crawlers.reports.histories.decisions.ROWS_AT_ONCE", 3)
+    first, _ = Pulled(database, ONE_BY_ONE[:1]), Pulled(database, ONE_BY_ONE, "other")
+    add_page(database, 500, first.sites[0], f"{SITES[0]}/500", fetched_at=9.0)
+    write_rows(database, PullRow(first.sites[0], 500, 0.0, 9.5))
+    asked = iter((False, True))  # before the replay, and in it
+    with database.read() as connection:
+        assert replayed(connection, first.id, first.rows()[-1], 9.0, None, lambda: next(asked)) is None
+
+
 @pytest.mark.both_stores
 def test_decision_names_the_best_sites_and_the_reward(database):
     crawl = Pulled(database, ONE_BY_ONE)

@@ -227,6 +227,8 @@ def test_rules_and_the_prior_count_as_much_as_they_were_right_since_the_rules_we
         label(other, f"{SITE}/a/{number}", -3.0, now=2.0)
         label(other, TITLE[:-3] + str(number), 3.0, now=2.0)
     assert [other.slot(SITE, url).queue for url in (by_rule, by_form)] == [OTHER, FIT]
+    assert [one.support(SITE, by_form) > 0.0 for one in (book, other)] == [False, True]
+    assert other.support(SITE, f"{SITE}/2024/05/") == 0.0
 
 
 def test_pages_that_are_probably_no_articles_wait_in_the_order_in_which_they_were_found():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from crawlers.errors import StoreError
 from crawlers.items import LinkPlace
 from crawlers.ranking.link_features import link_features
 from crawlers.ranking.link_values import text_of
@@ -32,3 +33,11 @@ def test_features_of_rich_pages_come_first(database):
     assert found["site", A, A][1] == 10
     assert ("directory", "/news/", A) in found
     assert not {kind for kind, *_ in found} & {"place", "path", "group"}, "only their numbers are stored"
+
+
+def test_damaged_features_are_an_error_in_words(sqlite):
+    crawl = store(sqlite, [Linked(POOR[0])], order="bfs", mission="extlinks")
+    pull = PullRow(crawl.sites[A], crawl.pages[POOR[0]], 1.0, 0.0)
+    write_rows(sqlite, LinkFeaturesRow(crawl.pages[POOR[0]], "AAA"), pull)
+    with sqlite.read() as connection, pytest.raises(StoreError, match="features of a link cannot be read"):
+        report_named("link-features").result(connection, crawl.id, Filters())
