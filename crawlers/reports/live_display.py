@@ -166,7 +166,7 @@ class Terminal:
         from rich.live import Live
 
         # The terminal wraps long lines, so that URLs can be copied from it.
-        self.console = Console(file=sys.stderr, soft_wrap=True)
+        self.console = Console(file=sys.stderr, soft_wrap=True, markup=False, highlight=False, emoji=False)
         self._redirects = self.console.is_terminal
         # A display that was redrawn is removed at the end; where nothing can be redrawn, only the end is shown.
         self.live = Live(
@@ -197,8 +197,10 @@ class Terminal:
         for handler in self._handlers:
             handler.setStream(self._stderr)
         self._handlers.clear()
-        sys.stderr.flush()  # a line that is not complete
-        self.live.stop()
+        try:
+            sys.stderr.flush()  # a line that is not complete
+        finally:
+            self.live.stop()
 
 
 class LiveDisplay:
@@ -273,7 +275,8 @@ def progress_table(title: str, sites: Sequence[SiteProgress], width: int = 160, 
     sums = counts(total(one.counts for one in sites))
     problems = sum(one.problem is not None for one in sites)
     rows.append((counted(len(sites), "site"), *sums, None, counted(problems, "problem") if problems else None))
-    return Text("\n".join([title, "", *(cut(line, width) for line in text_table(columns, rows).split("\n"))]))
+    lines = [title, "", *(cut(line, width) for line in text_table(columns, rows).split("\n"))]
+    return Text("\n".join(lines), no_wrap=False, overflow="fold")  # only the title is longer than a line
 
 
 def title(crawl: CrawlOverview, seconds: float, results: str = "") -> str:

@@ -10,7 +10,7 @@ RESULTS = Reach.RESULTS
 SETTINGS = group(
     "News",
     Setting("EXPLORE_SHARE", 0.05, Number(most=0.97), RESULTS).says(
-        "of a site's downloads, for URLs that match no rule while others do"
+        "of a site's downloads, for URLs that are probably no articles"
     ),
     Setting("NEWS_RULES", "learnt", Choice(names=("learnt", "manual", "none")), RESULTS).says(
         "which rules tell that a URL is an article: learnt (and manual) ones, only manual ones, or none: feeds do"

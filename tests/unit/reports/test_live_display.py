@@ -57,11 +57,25 @@ def test_handlers_and_standard_error_are_as_before(monkeypatch):
     display = live_display.Terminal()
     display.start()
     assert handler.stream is sys.stderr is not stream
-    sys.stderr.write("begun")
+    sys.stderr.write("begun [/x]")
+    sys.stderr.flush()
     display.stop()
     display.stop()
     assert handler.stream is sys.stderr is stream
-    assert "begun" in stream.getvalue()
+    assert "begun [/x]\n" in stream.getvalue()
+
+
+def test_long_title_is_wrapped(monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    display = live_display.Terminal()
+    display.start()
+    display.live.update(live_display.progress_table("word " * 20 + "end", [], 80), refresh=True)
+    display.stop()
+    assert "end" in stream.getvalue()
 
 
 def test_display_shows_what_the_store_says(sqlite, monkeypatch):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawlers.items import Hint
 
 ARCHIVE = 2  # pagination and calendars
-FIT = 3  # classified as an article by a rule
+FIT = 3  # probably an article
 FRESH = 4  # recently published; ordered by the time of publication
 
 
@@ -155,9 +155,9 @@ class QueueShares:
     """Chooses among the queues of one site.
 
     Pages due for a revisit come first, because their rate is planned. Of all other downloads, the share *explore* goes
-    to URLs that match no rule, to find what the rules miss, and the share *archive* to pagination and calendars, both
-    in [0, 1]. The rest goes to fresh pages, then to URLs that probably are articles. If only the first two queues have
-    pages, they divide everything in the ratio of their shares.
+    to URLs that are probably no articles, to find what rules and model miss, and the share *archive* to pagination and
+    calendars, both in [0, 1]. The rest goes to fresh pages, then to URLs that probably are articles. If only the first
+    two queues have pages, they divide everything in the ratio of their shares.
 
     >>> shares = QueueShares(explore=0.05, archive=0.1)
     >>> shares.choose([OTHER, FIT])

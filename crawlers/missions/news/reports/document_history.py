@@ -226,9 +226,9 @@ def read_document(
         wanted = (document_version.c.page_id == number, document_version.c.version == version)
         if (earlier := connection.execute(select(document_version).where(*wanted)).one_or_none()) is None:
             return None
-        is_same_day = earlier.published_at == latest.published_at
+        is_same_time = earlier.published_at == latest.published_at
         row = latest._replace(title=earlier.title, text=earlier.text, version=earlier.version)
-        row = row._replace(published_at=earlier.published_at, published=latest.published if is_same_day else None)
+        row = row._replace(published_at=earlier.published_at, published=latest.published if is_same_time else None)
     parts = select(content_rule.c.part, content_rule.c.selector).where(content_rule.c.domain == rule_domain(name))
     return DocumentView(
         row,

@@ -1,1 +1,1 @@
-"""The tables of news crawls, and the statements about them. Begin with `news_tables`."""
+"""The tables of news crawls, and what reads and writes most of them. Begin with `news_tables`."""

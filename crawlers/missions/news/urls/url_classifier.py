@@ -1,4 +1,4 @@
-"""Classifies the URLs of a news crawl: by manual rules, by those learnt during the crawl, else by a prior."""
+"""Classifies the URLs of a news crawl: by rules of people, else by learnt ones and a model, averaged."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ MISSED = 0.1  # probability that a URL is an article which no rule of its site m
 _DOUBTED = 15  # labels from which rules are as probably the better model as the prior
 _MOST_ODDS = 30.0  # that one model is better than the other
 _LEAST = 0.02  # of the probabilities that are compared, so that one label doesn't decide
-SUPPORT = 1.0  # the most log-odds that the prior of its URL adds to the evidence of a page
+SUPPORT = 1.0  # the most log-odds that its URL adds to the evidence of a page
 LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of NEWS_RULES
 
 

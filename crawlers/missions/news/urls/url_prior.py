@@ -1,4 +1,4 @@
-"""The probability that a URL is an article, for sites that have no rules yet.
+"""The probability that a URL is an article, whatever the rules of its site say.
 
 A logistic model of the features of URLs. Its weights have two parts, which add up: those that come with the project
 (`url_prior.json`, made by `bench.news.url_prior`), and those learnt from the labelled pages of the site.

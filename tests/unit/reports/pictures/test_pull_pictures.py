@@ -63,6 +63,14 @@ def test_indices_are_those_of_the_rule_after_the_same_pulls(curves, mine):
     assert found[A][0] == 1.0  # after one pull: its share of the largest reward; no confidence term, because ln 1 = 0
 
 
+def test_indices_after_the_last_pull_are_drawn(draw, mine, monkeypatch):
+    monkeypatch.setattr(pull_pictures, "POINTS", len(PULLS) - 1)
+    drawing = draw(Indices(), mine, {"RULE": "ucb1"}, axis="pages")
+    assert len(PULLS) % 2
+    assert drawing.points == (*range(2, len(PULLS), 2), len(PULLS))
+    assert {len(one.values) for one in drawing.series} == {len(drawing.points)}
+
+
 def test_indices_of_many_pulls_end_before_all_were_replayed(draw, mine, monkeypatch):
     monkeypatch.setattr(pull_pictures, "POINTS", 2)
     monkeypatch.setattr(pull_pictures, "MAX_REPLAYED", 4)
