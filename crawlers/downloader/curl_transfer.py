@@ -118,9 +118,14 @@ class CurlLoop(Generic[T]):
         self._multi.socket_action(descriptor, mask)
         _, ended, failed = self._multi.info_read()
         for curl, code, message in [*zip(ended, repeat(0), repeat("")), *failed]:
-            transfer = self._transfers.pop(curl)
+            transfer = self._transfers.pop(curl, None)
+            if transfer is None:  # given up when another one ended
+                continue
             self._multi.remove_handle(curl)
-            self._ended(curl, transfer, code, message)
+            try:
+                self._ended(curl, transfer, code, message)
+            except Exception:
+                logger.exception("A download could not be ended")
 
 
 LEAST_BYTES = 1_024  # of a body in a signal, except the last one

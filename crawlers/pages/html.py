@@ -25,7 +25,7 @@ LINK_TAGS = {"a": "href", "area": "href", "link": "href", "frame": "src", "ifram
 TITLE_CHARS = 500
 MAX_LINKS = 30_000  # of a page, 2 kB and 10 µs each; pages that people read have some hundred, rarely ten thousand
 
-_LINK_BYTES = len("<a href>")
+_LINK_BYTES = len("<a>")
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips
 _HTML_IN_SVG = "foreignObject"
 _METADATA = 'title,base[href],link[rel*="canonical" i],meta[name*="robots" i]'
@@ -186,7 +186,7 @@ def _first_links(body: bytes, tags: frozenset[str]) -> tuple[bytes, int]:
     """
     if not tags or len(body) < MAX_LINKS * _LINK_BYTES:
         return body, 0
-    tag = re.compile(rb"<(?:%b)[\s/]()" % "|".join(sorted(tags)).encode(), re.I)
+    tag = re.compile(rb"<(?:%b)[\s/>]()" % "|".join(sorted(tags)).encode(), re.I)
     last = next(islice(tag.finditer(body), MAX_LINKS, None), None)
     return (body, 0) if last is None else (body[: last.start()], len(tag.findall(body, last.start())))
 

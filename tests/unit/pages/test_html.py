@@ -199,5 +199,6 @@ def test_number_of_links_is_bounded():
     page = parse_page(b"<a href=x>" * (MAX_LINKS + 1), None, A)
     assert (len(page.hrefs), page.unread_links) == (MAX_LINKS, 1)
     assert parse_page(b"<a href=x>" * MAX_LINKS, None, A).unread_links == 0
+    assert parse_page(b"<a>" * (MAX_LINKS + 1), None, A).unread_links == 1
     page = parse_page(b"<A\nhref=x><area href=y>" * MAX_LINKS, None, ALL)
     assert (len(page.hrefs), page.unread_links) == (MAX_LINKS, MAX_LINKS)
