@@ -11,6 +11,7 @@ import atexit
 import logging
 import sys
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
@@ -228,9 +229,9 @@ class LiveDisplay:
 
     def close(self) -> None:
         """Show the end of the crawl, and give the terminal back."""
-        self._show()
-        self._terminal.stop()
-        self._database.close()
+        with closing(self._database):
+            self._show()
+            self._terminal.stop()
 
     def _show(self) -> None:
         database, seconds = self._database, time.monotonic() - self._started

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import sys
+from unittest.mock import Mock, create_autospec
 
 import pytest
 from rich.console import Console
@@ -23,6 +24,7 @@ from crawlers.reports.live_display import (
     crawls_overview,
     progress_table,
 )
+from crawlers.store.database import Database
 from crawlers.store.reading.url_counts import UrlCounts
 from crawlers.store.schema.tables import SettingRow, crawl, worker
 from crawlers.store.worker_rows import PAUSE, WorkerLock
@@ -31,51 +33,71 @@ from tests.support.stored_crawl import later_crawl, stored_crawl
 from tests.support.stored_rows import begin, execute, write_rows
 
 
-def test_lines_are_printed_when_they_are_complete_and_whole(monkeypatch):
+def terminal(monkeypatch, columns=80):
+    """Put a terminal in place of standard error, within the test: capturing replaces that before each phase."""
     stream = io.StringIO()
     stream.isatty = lambda: True
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    return stream
+
+
+def seen(screen):
+    return re.sub(r"\x1b\[[\d;?]*[A-Za-z]|\r", "", screen.getvalue()).strip()
+
+
+def test_lines_are_printed_when_they_are_complete_and_whole(monkeypatch):
+    screen = terminal(monkeypatch, columns=20)
     display = live_display.Terminal()
     display.start()
     sys.stderr.write("one [bold]line[/] of text that is long\nbegun")
-    assert "one [bold]line[/] of text that is long\n" in stream.getvalue()
-    assert "begun" not in stream.getvalue()
+    assert seen(screen) == "one [bold]line[/] of text that is long"
     sys.stderr.write(" and ended\n")
     display.stop()
-    assert "begun and ended\n" in stream.getvalue()
+    assert seen(screen) == "one [bold]line[/] of text that is long\nbegun and ended"
 
 
-def test_handlers_and_standard_error_are_as_before(monkeypatch):
-    stream = io.StringIO()
-    stream.isatty = lambda: True
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
+@pytest.mark.parametrize("is_flushed", [False, True])
+def test_handlers_and_standard_error_are_as_before(monkeypatch, is_flushed):
+    screen = terminal(monkeypatch)
     handler = logging.StreamHandler()
     monkeypatch.setattr(logging.root, "handlers", [handler])
     display = live_display.Terminal()
     display.start()
-    assert handler.stream is sys.stderr is not stream
-    sys.stderr.write("begun [/x]")
-    sys.stderr.flush()
+    assert handler.stream is sys.stderr is not screen
+    sys.stderr.write("1 begun [/x] :smile:")
+    if is_flushed:
+        sys.stderr.flush()
     display.stop()
     display.stop()
-    assert handler.stream is sys.stderr is stream
-    assert "begun [/x]\n" in stream.getvalue()
+    assert handler.stream is sys.stderr is screen
+    assert seen(screen) == "1 begun [/x] :smile:"
+    assert "1 begun [/x] :smile:\n" in screen.getvalue()  # no colours
+
+
+def test_display_that_can_not_be_flushed_ends(sqlite, monkeypatch):
+    screen = terminal(monkeypatch)
+    begin(sqlite, "http://a.test", name="spring", mission="sitegraph")
+    close = create_autospec(Database.close, side_effect=Database.close)
+    monkeypatch.setattr(Database, "close", close)
+    display = LiveDisplay(f"sqlite:///{sqlite.path}", "spring")
+    monkeypatch.setattr(sys.stderr, "flush", Mock(side_effect=OSError))
+    with pytest.raises(OSError, match=r"^$"):
+        display.close()
+    assert sys.stderr is screen
+    close.assert_called_once()
 
 
 def test_long_title_is_wrapped(monkeypatch):
-    stream = io.StringIO()
-    stream.isatty = lambda: True
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "80")
+    screen = terminal(monkeypatch)
+    crawl = CrawlOverview(1, "news", "news", "running", None, None, 0.0, None, None, 4, 12.34, 1, 20_000, 1234)
     display = live_display.Terminal()
     display.start()
-    display.live.update(live_display.progress_table("word " * 20 + "end", [], 80), refresh=True)
+    title = live_display.title(crawl, 61.0, "1,234 documents")
+    display.live.update(progress_table(title, [], 80), refresh=True)
+    assert seen(screen).split()[: len(title.split())] == title.split()
     display.stop()
-    assert "end" in stream.getvalue()
 
 
 def test_display_shows_what_the_store_says(sqlite, monkeypatch):
