@@ -30,7 +30,7 @@ EXTENSIONS = {
     "crawlers.extensions.crawl_owner.CrawlOwner": 0,
     "crawlers.downloader.address_filter.AddressFilter": 0,
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
-    "crawlers.extensions.log_format.RunStats": 0,
+    "crawlers.extensions.quiet_scrapy.RunStats": 0,
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.downloader.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
@@ -52,11 +52,11 @@ DOWNLOADER_MIDDLEWARES = {
 ADDONS = {
     "crawlers.extensions.gc_tuning.GcTuning": 0,
     "crawlers.extensions.default_components.DefaultComponents": 0,  # keeps those of these that a crawl uses
-    "crawlers.extensions.log_format.DebugDumps": 0,
+    "crawlers.extensions.quiet_scrapy.DebugDumps": 0,
     "crawlers.extensions.json_log.JsonLog": 0,
 }
-STATS_CLASS = "crawlers.extensions.log_format.PageStats"
-LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
+STATS_CLASS = "crawlers.extensions.quiet_scrapy.PageStats"
+LOG_FORMATTER = "crawlers.extensions.quiet_scrapy.PageLogFormatter"
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000  # the frontier's gates decide
 DOWNLOAD_DELAY = 0.0  # likewise
 DOWNLOAD_WARNSIZE = 0  # a large page has a state and a reason instead of a warning

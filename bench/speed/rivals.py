@@ -67,7 +67,7 @@ class FloorSpider(Spider):
     custom_settings = {  # noqa: RUF012 - no middlewares, as ours, and the same log
         "DOWNLOADER_MIDDLEWARES_BASE": {},
         "SPIDER_MIDDLEWARES_BASE": {},
-        "LOG_FORMATTER": "crawlers.extensions.log_format.PageLogFormatter",
+        "LOG_FORMATTER": "crawlers.extensions.quiet_scrapy.PageLogFormatter",
         "COOKIES_ENABLED": False,
         "CONCURRENT_ITEMS": 1,
     }

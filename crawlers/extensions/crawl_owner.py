@@ -23,7 +23,7 @@ from crawlers.crawl.control import CrawlControl, ForwardClock
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, FrontierError
-from crawlers.extensions.log_format import mark_lines
+from crawlers.extensions.quiet_scrapy import mark_lines
 from crawlers.inputs.program import CrawlCommand, CrawlOrigin, crawl_to_join, worker_place
 from crawlers.options import OFFERED
 from crawlers.options.kinds import typed

@@ -1,6 +1,6 @@
 """Says in plain words what a crawl found when it stops: on the terminal, and in the log.
 
-Scrapy's dumps of its stats, components and settings appear with LOG_LEVEL=DEBUG only, see `log_format`.
+Scrapy's dumps of its stats, components and settings appear with LOG_LEVEL=DEBUG only, see `quiet_scrapy`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from scrapy.pipelines import ItemPipelineManager
 from twisted.python.failure import Failure
 
 from crawlers.downloader.http import heard_signals
-from crawlers.extensions.log_format import PageLogFormatter, RunStats
+from crawlers.extensions.quiet_scrapy import PageLogFormatter, RunStats
 from crawlers.items import Page
 from crawlers.middlewares.responses import is_of_mission
 from crawlers.spiders.base import SiteSpider

@@ -231,6 +231,7 @@ def test_store_is_no_code():
             r"write crawlers\.missions\.news\.[\w.]+\.AlarmChecks",
             marks=needs("news"),
         ),
+        ("STATS_CLASS", "crawlers.extensions.log_format.PageStats", "write crawlers.extensions.quiet_scrapy.PageStats"),
         ("DUPEFILTER_CLASS", "crawlers.redis.seen_urls.Filter", "leave it out"),
         ("EXTENSIONS", {"crawlers.extensions.crawl_owner.Rounds": 1}, "leave it out"),
     ],

@@ -6,7 +6,7 @@ from scrapy.pipelines import ItemPipelineManager
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
-from crawlers.extensions.log_format import PageLogFormatter
+from crawlers.extensions.quiet_scrapy import PageLogFormatter
 from crawlers.middlewares.direct_pages import needs_no_scrapy
 from crawlers.middlewares.downloader import Downloader
 from tests.support.plain_mission import PlainSpider

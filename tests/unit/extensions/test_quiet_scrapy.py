@@ -9,7 +9,7 @@ from scrapy.http import Request, Response
 from scrapy.spiders import Spider
 from twisted.python.failure import Failure
 
-from crawlers.extensions.log_format import PageLogFormatter, mark_lines
+from crawlers.extensions.quiet_scrapy import PageLogFormatter, mark_lines
 from crawlers.spiders.base import SiteSpider
 
 
