@@ -93,6 +93,7 @@ class CurlLoop(Generic[T]):
 
     def _set_timer(self, after_ms: int) -> None:
         assert self._loop is not None
+        # Also without delay: libcurl may not be called from its callbacks.
         self._due_at = self._loop.time() + after_ms / 1000 if after_ms >= 0 else math.inf
         if self._timer is None or self._due_at < self._timer.when():  # else with each transfer there would be a new one
             self._start_timer()

@@ -7,7 +7,7 @@ which knows delays and limits, and most of these middlewares do the same to all 
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
@@ -37,7 +37,7 @@ from crawlers.middlewares.responses import (
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
     from typing import Any
 
     from scrapy import Spider
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
     from crawlers.middlewares.direct_pages import DirectPages
     from crawlers.middlewares.rendering import RenderingMiddleware
+
+T = TypeVar("T")
 
 # What these do to a request, they do to all.
 _SAME = (DefaultHeadersMiddleware, DownloadTimeoutMiddleware, HttpCompressionMiddleware, UserAgentMiddleware)
@@ -204,13 +206,9 @@ class ShortWay:
     def _record(self, pages: DirectPages) -> None:
         """Read and record the pages that were downloaded in the last turn of the loop."""
         left, self._left = self._left, []
-        read = [pages.read(request, outcome) for outcome, request, _ in left]
+        read = [_tried(pages, request, pages.read, request, outcome) for outcome, request, _ in left]
         for page, (_, request, begun) in zip(read, left, strict=True):
-            recorded: Awaitable[object] | None = None
-            try:
-                recorded = pages.record(page)
-            except Exception as error:  # of a mission; nobody else would see it
-                pages.fail(request, error)
+            recorded = _tried(pages, request, pages.record, page)
             if recorded is None:
                 self._recorded(None, pages, request, begun)
             else:
@@ -224,11 +222,7 @@ class ShortWay:
 
     def _follow(self, pages: DirectPages, begun: EngineRequest) -> None:
         """Begin with the next page in the request of the engine, or end it."""
-        try:
-            following = pages.following()
-        except Exception as error:
-            pages.fail(begun.request, error)
-            following = None
+        following = _tried(pages, begun.request, pages.following)
         if following is None:
             begun.request.meta[RECORDED] = True
             begun.result.callback(begun.request)
@@ -257,3 +251,12 @@ class ShortWay:
             count("downloader/response_bytes", received_bytes)
         else:
             stats.process_exception(request, outcome)
+
+
+def _tried(pages: DirectPages, request: Request, step: Callable[..., T | None], *arguments: object) -> T | None:
+    """Return what *step* returns. An error of a mission, which nobody else would see, ends the crawl: then None."""
+    try:
+        return step(*arguments)
+    except Exception as error:
+        pages.fail(request, error)
+        return None

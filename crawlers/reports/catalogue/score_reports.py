@@ -18,7 +18,7 @@ from crawlers.reports.catalogue.renderers import file_cells
 from crawlers.reports.catalogue.report import Column, ComputedReport, Group, Kind
 from crawlers.store.reading.importance import totals_of, weight_of_page, weights_of_crawl
 from crawlers.store.schema.tables import link, link_features, page, page_change, pull, site
-from crawlers.store.writing.pulls import downloads_with_links, read_features, stored_link_prior
+from crawlers.store.writing.pulls import downloads_with_links, read_features, read_reward, stored_link_prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -103,8 +103,8 @@ class LinkFeatures(ComputedReport):
         values, rows = LinkValues(prior_of(stored_link_prior(connection, crawl_id))), connection.execute(downloads)
         names: dict[int, tuple[str, str, str]] = {}
         numbers, rewards = Counter[int](), Counter[int]()
-        for reward, text, of, url, title, level in rows:
-            features = read_features(text, "the store").tolist()
+        for stored, text, of, url, title, level in rows:
+            reward, features = read_reward(stored, "the store"), read_features(text, "the store").tolist()
             values.learn(features, reward)
             numbers.update(features)
             rewards.update(dict.fromkeys(features, reward))

@@ -35,9 +35,13 @@ def test_features_of_rich_pages_come_first(database):
     assert not {kind for kind, *_ in found} & {"place", "path", "group"}, "only their numbers are stored"
 
 
-def test_damaged_features_are_an_error_in_words(sqlite):
+@pytest.mark.parametrize(
+    ("reward", "features", "message"),
+    [(1.0, "AAA", "features of a link cannot be read"), (-1.0, text_of(np.ones(1, np.uint32)), "-1.0 of a page")],
+)
+def test_damaged_rows_are_an_error_in_words(sqlite, reward, features, message):
     crawl = store(sqlite, [Linked(POOR[0])], order="bfs", mission="extlinks")
-    pull = PullRow(crawl.sites[A], crawl.pages[POOR[0]], 1.0, 0.0)
-    write_rows(sqlite, LinkFeaturesRow(crawl.pages[POOR[0]], "AAA"), pull)
-    with sqlite.read() as connection, pytest.raises(StoreError, match="features of a link cannot be read"):
+    pull = PullRow(crawl.sites[A], crawl.pages[POOR[0]], reward, 0.0)
+    write_rows(sqlite, LinkFeaturesRow(crawl.pages[POOR[0]], features), pull)
+    with sqlite.read() as connection, pytest.raises(StoreError, match=message):
         report_named("link-features").result(connection, crawl.id, Filters())
