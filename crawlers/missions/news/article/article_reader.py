@@ -64,73 +64,78 @@ def _identifier() -> LanguageIdentifier:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-_SEPARATOR = re.compile(r"\s+(?:[-–—·•*»«›‹~/]|::|>)\s+|\s*(?:\|\|?|ǀ|｜|_)\s*|\s*:\s+(?=\S+\Z)|:\s+")
-_MIN_LABEL = 3  # letters of a host label that may be the site's name: "de" and "tv" are not
+_SEPARATOR = re.compile(r"\s+[-–—·•»«›‹/|]+\s+|\s*[|_]+\s*|:\s+")
 _SURE_LABEL = 5  # letters of a label that may begin a name: "example.org" is "Example Weekly"
 _MAX_NAME = 4  # words
-_MIN_SHARE = 0.6  # of an h1 that is the title, after a kicker
+_MIN_SHARE = 0.3  # of the title of the window that a heading with its beginning has: a shorter one is a rubric
+_BEGINNING = 0.5  # of a vote
 
 
-def headline(declared: str, visible: Sequence[str], shared: str, window: str, names: Iterable[str], url: str) -> str:
+def headline(
+    declared: str,
+    visible: Sequence[str],
+    shared: str,
+    window: str,
+    names: Iterable[str],
+    url: str,
+    lesser: Sequence[str] = (),
+) -> str:
     """Return the title of the article from several places on the page; empty if all are empty.
 
-    *declared* is the headline in its structured data, *visible* are its h1 elements, *shared* is its title for social
-    networks and *window* that of the browser window. The title with most occurrences is returned; a single h1 that has
-    no word of the others does not count against two that agree. The *names*
-    that the page gives for its site, and the host of *url*, are removed from both ends.
+    *declared* is the headline in its structured data, *visible* are its h1 and *lesser* its h2 elements, *shared* is
+    its title for social networks and *window* that of the browser window. The title with most occurrences is returned;
+    being the beginning of the window's title counts half, and makes an h2 as good as an h1. The *names* that the page
+    gives for its site, and the host of *url*, are removed from the end.
     """
     sites = _site_names(names, url)
     # Some pages also give their title as the name of the site: then nothing is removed.
     declared, shared, window = (
         _without_site(title, sites) or " ".join(title.split()) for title in (declared, shared, window)
     )
-    visible = [cut for title in visible if (cut := _without_site(title, sites))]
+    whole = letters_of(window)
+
+    def begins(title: str) -> bool:
+        letters = letters_of(title)
+        return whole.startswith(letters) and len(letters) > _MIN_SHARE * len(whole)
+
+    shown = [cut for title in visible if (cut := _without_site(title, sites))]
+    shown += [cut for title in lesser if begins(cut := _without_site(title, sites)) and cut not in shown]
     # A single h1 is the title that readers see; several may include the site's name or sidebars.
-    candidates = [*visible, declared, shared] if len(visible) == 1 else [declared, shared, *visible]
+    candidates = [*shown, declared, shared] if len(shown) == 1 else [declared, shared, *shown]
     candidates = [title for title in candidates if title]
     if not candidates:
         return max(_SEPARATOR.split(window), key=len)
-    # Templates usually use one text for the window and social networks, so the two count as one vote.
-    shown = {letters_of(one) for one in candidates if one in visible or any(_is_most_of(one, its) for its in visible)}
-    votes = [{letters_of(declared)}, shown, {letters_of(shared), letters_of(window)}]
-    best = max(candidates, key=lambda title: sum(letters_of(title) in vote for vote in votes))
+
+    def votes(title: str) -> float:
+        letters = letters_of(title)
+        is_shown = any(letters_of(one).endswith(letters) for one in shown)  # a kicker may stand before it
+        # Templates usually use one text for the window and social networks, so the two count as one vote.
+        elsewhere = 1 if letters in (letters_of(shared), whole) else _BEGINNING * begins(title)
+        return (letters == letters_of(declared)) + is_shown + elsewhere
+
+    best = max(candidates, key=votes)
     # Machine-readable copies have the right punctuation where an h1 shows its parts on separate lines.
     return next(title for title in (declared, shared, best) if letters_of(title) == letters_of(best))
 
 
 def _site_names(names: Iterable[str], url: str) -> set[str]:
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    labels = [label for label in host.split(".") if len(label) >= _MIN_LABEL]
-    known = [part for name in names for part in (name, *_SEPARATOR.split(name))]
-    return {letters for name in (*known, host, *labels) if len(letters := letters_of(name)) > 1}
+    return {letters for name in (*names, host, *host.split(".")) if len(letters := letters_of(name)) > 1}
 
 
 def _without_site(title: str, sites: set[str]) -> str:
-    """Return *title* without the names of *sites* (letters only) at its ends; empty if nothing else remains."""
+    """Return *title* without the name of one of *sites* (letters only) at its end; empty if nothing else remains."""
     title = " ".join(title.split())
-    for _ in range(3):  # section, site, its owner
-        for between in _SEPARATOR.finditer(title):
-            if _is_site(title[between.end() :], sites):
-                title = title[: between.start()]
-                break
-            if letters_of(title[: between.start()]) in sites:
-                title = title[between.end() :]
-                break
+    ends = (between for between in _SEPARATOR.finditer(title) if _is_site(title[between.end() :], sites))
+    if (end := next(ends, None)) is not None:
+        title = title[: end.start()]
     return "" if letters_of(title) in sites else title
 
 
 def _is_site(part: str, sites: set[str]) -> bool:
     letters = letters_of(part)
-    if letters in sites or not letters:
-        return True
-    return len(part.split()) <= _MAX_NAME and any(
-        len(site) >= _SURE_LABEL and letters.startswith(site) for site in sites
-    )
-
-
-def _is_most_of(title: str, visible: str) -> bool:
-    """Return whether the h1 *visible* is *title* after a kicker."""
-    return letters_of(visible).endswith(letters_of(title)) and len(title) > _MIN_SHARE * len(visible)
+    is_short = len(part.split()) <= _MAX_NAME
+    return letters in sites or (is_short and any(len(one) >= _SURE_LABEL and letters.startswith(one) for one in sites))
 
 
 MIN_CHARS = 200  # the shortest article measured has 302 (docs/measurements.md)
@@ -230,8 +235,8 @@ class _Page:
         if self._rule.title:
             return " ".join(self._rule.title.split())
         window = next((node.text_content() for node in self._tree.iter("title")), "")
-        visible = [node.text_content() for node in self._tree.iter("h1")]
-        return headline(self._json.title, visible, self._meta.title, window, self._site_names, self._url)
+        visible, lesser = ([node.text_content() for node in self._tree.iter(tag)] for tag in ("h1", "h2"))
+        return headline(self._json.title, visible, self._meta.title, window, self._site_names, self._url, lesser)
 
     def _published(self) -> tuple[float, str] | None:
         languages = languages_of(self._language, self._url)

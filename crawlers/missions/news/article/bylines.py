@@ -13,31 +13,22 @@ from lxml import etree
 from crawlers.missions.news.article.text_blocks import COMBINING_MARKS, letters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
 # Words that begin a byline whatever follows.
-_PHRASES = """
+_PHRASES = r"""
 by|view all posts by
 |(?:an? )?(?:analysis|opinion|comment|commentary|review|story|report|reporting|interview|words|text|photos?
 |photography|video|column|editorial|contributed|posted|published|written|reported|article|essay|research|updated
 |produced|compiled|created) by
-|(?:ein |eine )?(?:gastbeitrag|gastkommentar|kommentar|analyse|bericht|interview|essay|kolumne|reportage|rezension
-|beitrag|geschrieben|verfasst|veröffentlicht|porträt|glosse|leitartikel|text|artikel) von
-|(?:propos recueillis|publié|écrit|rédigé|posté|signé|(?:une )?(?:analyse|enquête|chronique|tribune)|texte|reportage
-|article) par
-|(?:escrito|escrit|publicado|publicat|redactado|elaborado|texto|text|análisis|anàlisi|análise|reportaje|reportagem
-|entrevista|opinión|opinião|postado|crónica|crònica|informa) (?:por|per)
-|(?:a cura|scritto|pubblicato|testo|analisi|intervista|articolo) (?:di|da)
-|(?:scris|(?:un |o )?articol(?:ul)?(?: scris)?|publicat|redactat|material|text|(?:o )?analiză|realizat) de
-|(?:geschreven|geplaatst|analyse|tekst|opgetekend) door
-|(?:skrevet|skriven|skrivet|publicerad|publisert|udgivet|analys|analyse|text|tekst|kommentar) (?:av|af)
-|(?:ditulis|dilaporkan|laporan) oleh|pewarta|viết bởi|γράφ(?:ει|ουν) (?:ο|η|οι)|γράφ(?:ει|ουν)
-|συνέντευξη στ(?:ον|ην|η)|από (?:τον|την|τη)|írták|írta|összeállította|készítette|napísal[ai]?|napsal[ai]?
-|napísal\\(a\\)|napsal\\(a\\)|zpracoval[ai]?|spracoval[ai]?|napisał[ai]?|opracował[ai]?|oprac\\.|napisa[ol]a?|piše
-|подготовил[аи]?|написал[аи]?|беседовал[аи]?|підготува(?:в|ла|ли)|розмовля(?:в|ла)|спілкува(?:вся|лася)|напиша|بقلم
-|به قلم|كتبها|كتبه|كتبت|كتب|מאת|লিখেছেন|เขียนโดย|รายงานโดย|เรียบเรียงโดย|เรื่องโดย|โดย
+|(?:eine? )?(?:gastbeitrag|gastkommentar|kommentar|analyse|bericht|interview|kolumne|reportage|rezension|beitrag
+|geschrieben|verfasst|veröffentlicht|text|artikel) von
+|[^\W\d]+ (?:par|por|door|oleh)|(?:a cura|scritto|testo|articolo) di|(?:scris|articol|text) de
+|(?:skrevet|skriven|skrivet|text|tekst) (?:av|af)|pewarta|viết bởi|γράφ(?:ει|ουν)(?: ο| η| οι)?|írták|írta|készítette
+|nap[ií]sal[ai]?|zpracoval[ai]?|napisał[ai]?|oprac\.|подготовил[аи]?|написал[аи]?|підготува(?:в|ла|ли)|بقلم|به قلم
+|كتبها|كتبه|كتبت|كتب|מאת|লিখেছেন|(?:เขียน|รายงาน|เรียบเรียง|เรื่อง)?โดย
 """
 
 # Prepositions and articles of languages where they begin bylines; some also begin names: De Vries, Von Trapp.
@@ -54,10 +45,7 @@ BEFORE = re.compile(
     rf"|(?-i:{_PREPOSITIONS})\s+(?=\S))",
     re.I,
 )
-_ROLE = re.compile(r"\b(?:editor|correspondent|reporter|writer|staff|professor)s?\b", re.I)
-_NOBODY = re.compile(
-    r"(?:staff(?: (?:writer|reporter)s?)?|(?:news ?)?(?:desk|room)|editors?|admin|redaktion|agencies|wires?)", re.I
-)
+_OFFICE = re.compile(r"\b(?:editor|correspondent|reporter|writer|staff|desk|newsroom|redaktion|admin)s?\b|\d", re.I)
 
 
 MAX_ELEMENTS = 20_000  # of a page, that are looked at
@@ -142,19 +130,27 @@ def shown_authors(page: PageLines) -> Iterator[str]:
     """Return the bylines that the *page* shows, the nearest to a headline first; none on a page without headlines."""
     if not page.headings:
         return iter(())
-    near = sorted(((page.distance(line), line) for line in page.lines), key=lambda one: one[0])
-    return islice(filter(None, (_byline(line) for distance, line in near if distance <= _NEAR)), MAX_READ)
+    following = (*page.lines[1:], *page.lines[-1:])
+    lines = ((page.distance(line), line, after) for line, after in zip(page.lines, following, strict=True))
+    near = sorted((one for one in lines if one[0] <= _NEAR), key=lambda one: one[0])
+    return islice(filter(None, (_byline(line, after) for _, line, after in near)), MAX_READ)
 
 
-def _byline(line: PageLine) -> str:
-    """Return the byline in *line*; empty if it is none."""
+def _byline(line: PageLine, following: PageLine) -> str:
+    """Return the byline in *line*, or in the *following* one if this only says "By"; empty if it is none."""
     is_named = _NAMED.search(line.names) is not None and not _OTHER.search(line.names)
     if not (is_named or BEFORE.match(line.text)):
         return ""
     if next(line.node.iterancestors("figure", "figcaption"), None) is not None:
         return ""  # of a picture
-    text = " ".join(line.node.text_content()[: 2 * _MAX_CHARS].split())
+    text = _whole(line)
+    if BEFORE.fullmatch(text):
+        text = _whole(following)
     return text if len(text) <= _MAX_CHARS else ""
+
+
+def _whole(line: PageLine) -> str:
+    return " ".join(line.node.text_content()[: 2 * _MAX_CHARS].split())
 
 
 def looks_like_name(text: str) -> bool:
@@ -182,12 +178,7 @@ _MAX_NAME = 80  # letters; longer ones are sentences
 _MAX_LINE = 2_000  # letters that are read: twenty names are shorter
 
 _TAG = re.compile(r"<[^>]*>")
-_TAIL = re.compile(
-    r"\s+(?:for|of|from|at|in|is|reports?|special to)\s+(?:the\s+)?\S.*\Z"
-    r"|(?<=\S) +(?:staff (?:writer|reporter)|correspondent|reporter|contributor)\Z",
-    re.I,
-)
-_NO_NAME = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S*|@\w*|\b[\w.-]+\[at\]\S+", re.I)
+_NO_NAME = re.compile(r"\S*@\S*|https?://\S*", re.I)
 _AND = r"(?:and|und|et|og|och|en|&|и|та|і|ja|ve|dan|και|és|și|và|และ|y|و)\s+"
 _BETWEEN = re.compile(rf"\s*[;|/／,、，،•·\n(（\[【]\s*(?:{_AND})?|\s+[–—-]\s+|\s+{_AND}", re.I)
 _EDGES = " \t,:;-–—|/•·*\"'()[]（）【】\u00a0"
@@ -211,17 +202,22 @@ def authors(
     """
     sites = {letters_of(name) for name in site_names}
     host = letters_of((urlsplit(url).hostname or "").removeprefix("www."))
+
+    def is_nobody(name: str) -> bool:
+        letters = letters_of(name)
+        return letters in sites or host.startswith(letters) or _OFFICE.search(name) is not None
+
     anybody: tuple[str, ...] = ()
     for declared in sources:
         names = _names(declared)
-        persons = [name for name in names if not _is_nobody(name, sites, host)]
-        if persons:
+        persons = [name for name in names if not is_nobody(name)]
+        if any(map(looks_like_name, persons)):
             return tuple(persons[:MAX_AUTHORS])
         anybody = anybody or tuple(names[:1])
     guessed: tuple[str, ...] = ()
     for line in shown:
         names = _names([line])
-        if names and all(looks_like_name(name) and not _is_nobody(name, sites, host) for name in names):
+        if names and all(looks_like_name(name) and not is_nobody(name) for name in names):
             return tuple(names[:MAX_AUTHORS])
         guessed = tuple(name for name in names[:MAX_AUTHORS] if len(name.split()) <= MAX_WORDS)
     return anybody or guessed
@@ -234,17 +230,11 @@ def _names(declared: Iterable[str]) -> list[str]:
         first = True
         text = _NO_NAME.sub(" ", _TAG.sub(" ", unescape(line[:_MAX_LINE])))
         for part in _BETWEEN.split(" ".join(text.split())):
-            name = _TAIL.sub("", BEFORE.sub("", part.strip(_EDGES))).strip(_EDGES)
+            name = BEFORE.sub("", part.strip(_EDGES)).strip(_EDGES)
             letters = letters_of(name)
             # What stands behind a name is often what the person does, and where.
-            is_role = not first and (_ROLE.search(part) or not looks_like_name(name))
+            is_role = not first and (_OFFICE.search(part) or not looks_like_name(name))
             if letters and len(name) <= _MAX_NAME and not is_role:
                 found.setdefault(letters, name)
                 first = False
     return list(found.values())
-
-
-def _is_nobody(name: str, sites: Collection[str], host: str) -> bool:
-    """Return whether *name* is that of an office, or of the site with the names *sites* at *host*, in letters."""
-    letters = letters_of(name)
-    return letters in sites or host.startswith(letters) or _NOBODY.fullmatch(name) is not None

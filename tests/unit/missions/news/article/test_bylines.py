@@ -30,6 +30,10 @@ def test_pictures_comments_and_texts_have_no_bylines(body):
     assert shown(f"<h1>Storm</h1>{body}") == []
 
 
+def test_name_after_a_line_that_only_says_by_is_a_byline():
+    assert shown("<h1>Storm</h1><p>Written by:</p><p>Ann Lee</p><p>The sea rose.</p>") == ["Ann Lee"]
+
+
 def test_page_without_a_headline_has_no_byline():
     assert shown("<p>By Ann Lee</p>") == []
 
@@ -48,8 +52,7 @@ def test_names_in_all_scripts(name):
         ("Jane Doe, Chief Correspondent in Paris", ("Jane Doe",)),
         ("Reuters", ("Reuters",)),
         ('<a href="/p">Jane Doe</a>', ("Jane Doe",)),
-        ("Jane Doe for The Guardian", ("Jane Doe",)),
-        ("Jane Doe staff writer", ("Jane Doe",)),
+        ("Jane Doe jane@post.test", ("Jane Doe",)),
         ("Иван Петров, корреспондент", ("Иван Петров",)),
         ("Ursula von der Leyen", ("Ursula von der Leyen",)),
         ("Oleh Hontscharenko", ("Oleh Hontscharenko",)),
@@ -74,21 +77,12 @@ def test_the_staff_or_the_site_does_not_end_the_search_for_a_person(said):
     assert authors([[said]], ["The Post"], url) == (said.partition(",")[0],)
 
 
+@pytest.mark.parametrize("account", ["jdoe", "105092", "page.author"])
+def test_name_of_an_account_does_not_end_the_search_for_a_person(account):
+    assert authors([[account]], [], shown=SHOWN) == ("Jane Doe",)
+    assert authors([[account, "Ann Lee"]], [], shown=SHOWN)[-1] == "Ann Lee"
+
+
 def test_shown_byline_must_look_like_names():
     assert authors([], [], shown=["By the sea it rained all day", "More from our authors", "By Bo Ek"]) == ("Bo Ek",)
     assert authors([["Ann Lee"]], [], shown=SHOWN) == ("Ann Lee",)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '<a href="/p">Jane Doe</a>',
-        "Jane Doe for The Guardian",
-        "Jane Doe of The Associated Press",
-        "Jane Doe in Paris",
-        "Jane Doe staff writer",
-        "Jane Doe special to The Post",
-    ],
-)
-def test_markup_and_what_follows_a_name_are_no_part_of_it(line):
-    assert authors([[line]], []) == ("Jane Doe",)
