@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from crawlers.reasons import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class State(IntEnum):
@@ -163,13 +163,6 @@ class Facts(Protocol):
         """What feeds contain of it, in the field `facts`."""
 
 
-class Anchors(Protocol):
-    """The texts of the links of a page, which are read from its tree on demand."""
-
-    def texts(self, keys: Iterable[int]) -> dict[int, str]:
-        """Return the text of the first link to each of *keys*; others than those of the page are left out."""
-
-
 @dataclass(frozen=True, slots=True)
 class Page:
     """The result of one fetch; an item that pipelines and feeds may read."""
@@ -200,8 +193,8 @@ class Page:
     cross_site_links: Sequence[tuple[Target, int]] = field(  # to other sites in the scope of the crawl, likewise
         default=(), metadata=_in_feeds(_with_counts)
     )
-    anchors: Anchors | None = field(  # the texts of the links, on demand; None: not requested
-        default=None, repr=False, metadata=_in_feeds(lambda _: None)
+    anchors: Mapping[int, str] = field(  # the texts of links that may turn out to be broken, by the key of the target
+        default_factory=dict, repr=False, metadata=_in_feeds(lambda _: None)
     )
     facts: Facts | None = field(  # what the mission read besides
         default=None, repr=False, metadata=_in_feeds(lambda facts: None if facts is None else facts.in_feeds)

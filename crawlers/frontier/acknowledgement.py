@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.values import Decision, Lease, OutgoingLinks, PreviousVisit
-    from crawlers.items import Anchors, Page, Target
+    from crawlers.items import Page, Target
     from crawlers.store.writing.change_set import ChangeSet
-
-
-MAX_READ = 1_000_000  # pages, some 60 bytes each; texts of links to further pages are stored until the crawl ends
 
 
 @dataclass(eq=False)
@@ -45,8 +42,6 @@ class Acknowledgements:
     discovery: UrlDiscovery
     scoring: Scoring | None
     _known: dict[str, int] = field(default_factory=dict, init=False)  # see `add_page_rows`
-    # Pages that were read in this run, if texts of links are stored:
-    _read: set[int] = field(default_factory=set, init=False)
 
     def record_page(self, site: SiteQueue, lease: Lease, decision: Decision, sent: OutgoingLinks, now: float) -> int:
         """Add all rows of a page to those of *decision*, with what is *sent* to other workers, and update the scores.
@@ -132,17 +127,9 @@ class Acknowledgements:
             contexts = add_contexts(changes, decision.links.texts, ids, self._known)
             changes.add(*(LinkTextRow(page.id, ids[key], context) for key, context in contexts))
             link_values = _values_of(links, ids, decision.links.values)
-        elif page.anchors is not None:
-            self._add_anchors(page, page.anchors, ids, changes)
+        elif page.anchors:
+            changes.add(*[LinkAnchorRow(page.id, ids[key], text) for key, text in page.anchors.items() if key in ids])
         return links, link_values, new
-
-    def _add_anchors(self, page: Page, anchors: Anchors, ids: Mapping[int, int], changes: ChangeSet) -> None:
-        """Add the texts of the links whose targets may turn out to be broken."""
-        if len(self._read) < MAX_READ:
-            self._read.add(page.id)
-        read = self._read
-        if keys := [key for key, number in ids.items() if number not in read]:
-            changes.add(*[LinkAnchorRow(page.id, ids[key], text) for key, text in anchors.texts(keys).items()])
 
     def _score(
         self,

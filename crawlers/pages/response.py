@@ -6,7 +6,7 @@ Of some 70 links of a page, 6 lead to new pages. The first link to each target c
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import BadUrl
@@ -19,7 +19,7 @@ from crawlers.urls.resolution import site_of, without_credentials
 from crawlers.urls.trap_watch import content_signature, may_be_endless
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from crawlers.urls.link_resolver import LinkResolver
     from crawlers.urls.resolution import Redirect
@@ -30,19 +30,7 @@ if TYPE_CHECKING:
 CONTENT_TYPE_CHARS = 200  # of a Content-Type; longer ones are cut
 LARGE_BYTES = 500_000  # of a page that is to be read in another thread: 20,000 links take 0.2 s
 VALIDATOR_CHARS = 500  # of an ETag or a date; longer ones are cut
-
-
-@dataclass(frozen=True, slots=True)
-class PageAnchors:
-    """The texts of the links of a page; *hrefs* has the first one to each target, by its key."""
-
-    parsed: ParsedPage
-    hrefs: Mapping[int, str]
-
-    def texts(self, keys: Iterable[int]) -> dict[int, str]:
-        """See `items.Anchors`."""
-        hrefs = {key: self.hrefs[key] for key in keys if key in self.hrefs}
-        return dict(zip(hrefs, self.parsed.anchors(hrefs.values()), strict=True))
+MAX_READ = 1_000_000  # pages, some 60 bytes each; texts of links to further pages are stored until the crawl ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +55,12 @@ class WebResponse:
 class ResponseReader:
     """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *anchors* pages know the texts of their links. Links to other sites in *scope* are not external. *analysis*
-    returns each page with the results of an analysis; it receives the page, its parsed document, and the targets of its
-    links by their raw text.
+    With *anchors* pages know the texts of their links to pages that were not read yet. Links to other sites in *scope*
+    are not external. *analysis* returns each page with the results of an analysis; it receives the page, its parsed
+    document, and the targets of its links by their raw text.
+
+    Nothing that it returns keeps the tree of a page: the next one has its place in memory, and in the cache of the
+    processor.
     """
 
     resolver: LinkResolver
@@ -78,6 +69,7 @@ class ResponseReader:
     anchors: bool = False
     scope: Scope | None = None
     analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl]], Page] | None = None
+    _read: set[int] = field(default_factory=set, compare=False)  # with *anchors*, the keys of the pages that were read
 
     def read(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
         """Return the page, with its links sorted into internal, external and bad ones. Never raises."""
@@ -139,6 +131,8 @@ class ResponseReader:
             base = self.resolver.directory(response.url)[parsed.base]
             if isinstance(base, Target):  # otherwise the <base> is invalid, and ignored as in browsers
                 targets = self.resolver.directory(base.url, parsed.charset, here)
+        if self.anchors and isinstance(own[""], Target) and len(self._read) < MAX_READ:
+            self._read.add(own[""].key)
         counts = Counter(parsed.hrefs)
         targets.add(counts)
         links = self._sorted_links(here, parsed, counts, targets)  # before the text, which takes scripts off the tree
@@ -189,10 +183,15 @@ class ResponseReader:
         return {
             "links": links,
             "cross_site_links": cross_site,
-            "anchors": PageAnchors(parsed, first) if self.anchors else None,
+            "anchors": self._anchors(parsed, first) if self.anchors else {},
             "external": external,
             "bad": self._bad_links(parsed, bad, targets) if bad else (),
         }
+
+    def _anchors(self, parsed: ParsedPage, first: Mapping[int, str]) -> dict[int, str]:
+        """Return the texts of the *first* links to pages that may turn out to be broken, by the keys of these pages."""
+        hrefs = {key: href for key, href in first.items() if key not in self._read}
+        return dict(zip(hrefs, parsed.anchors(hrefs.values()), strict=True))
 
     def _bad_links(
         self, parsed: ParsedPage, counts: Mapping[str, int], targets: Mapping[str, Target | BadUrl]

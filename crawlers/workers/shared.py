@@ -136,9 +136,8 @@ class SentLinks:
         contexts: dict[int, list[int]] = {}
         for key, number in add_contexts(decision.changes, decision.links.texts, found, {}):
             contexts.setdefault(key, []).append(number)
-        anchors = page.anchors.texts(found) if page.anchors is not None and found else {}
         for key, (target, count) in found.items():
-            of_link = (decision.hints.get(key), anchors.get(key), places.get(key), contexts.get(key, ()))
+            of_link = (decision.hints.get(key), page.anchors.get(key), places.get(key), contexts.get(key, ()))
             details = Details(None, None, *of_link)
             message = link_message(self._crawl_id, lease.id, target, lease.level + 1, 0, now, details)
             yield message._replace(count=count, value=values.get(key, 0.0))

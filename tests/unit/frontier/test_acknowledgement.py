@@ -6,8 +6,6 @@ import pytest
 
 from crawlers.frontier.values import Candidate, Decision, LinkFacts
 from crawlers.items import LinkText, Page, State
-from crawlers.pages.html import parse_page
-from crawlers.pages.response import PageAnchors
 from crawlers.store.schema.tables import LinkAnchorRow, LinkContextRow, LinkTextRow, NewPage, SiteAvailability, SiteRest
 from crawlers.store.sites.site_opening import SiteRow
 from crawlers.store.writing.change_set import ChangeSet
@@ -121,25 +119,17 @@ def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes(begin):
     assert [row.rest_until for row in crawl.store.changes[SiteRest]] == [wished, wished]
 
 
-def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page_has(begin):
+def test_texts_of_links_that_the_page_has_are_stored(begin):
     crawl = begin("/")
-    ids = {}
-    # What a user's pipeline added, /added, has no text.
-    for path, links in (("/", ("/a", "/added")), ("/a", ("/", "/a", "/b"))):
-        lease = crawl.leases()[path]
-        ids[path] = lease.id
-        targets = {link: resolve(SITE, link) for link in links}
-        found = {target.key: link for link, target in targets.items() if link != "/added"}
-        body = "".join(f"<a href={link}>to {link}</a>" for link in found.values())
-        anchors = PageAnchors(parse_page(body.encode(), None, frozenset({"a"})), found)
-        page = Page(
-            *(lease.id, lease.url, lease.level, State.DONE),
-            links=[(target, 1) for target in targets.values()],
-            anchors=anchors,
-        )
-        crawl.frontier.acknowledge(lease, Decision(page), crawl.now)
-    ids["/b"] = crawl.leases()["/b"].id
-    assert crawl.store.changes[LinkAnchorRow] == [(ids["/"], ids["/a"], "to /a"), (ids["/a"], ids["/b"], "to /b")]
+    lease = crawl.leases()["/"]
+    linked, added, removed = (resolve(SITE, path) for path in ("/a", "/added", "/removed"))  # by a user's pipeline
+    page = Page(
+        *(lease.id, lease.url, lease.level, State.DONE),
+        links=[(linked, 1), (added, 1)],
+        anchors={linked.key: "to a", removed.key: "to another"},
+    )
+    crawl.frontier.acknowledge(lease, Decision(page), crawl.now)
+    assert crawl.store.changes[LinkAnchorRow] == [(lease.id, crawl.leases()["/a"].id, "to a")]
 
 
 def test_site_whose_root_is_not_admitted_is_not_available(begin):

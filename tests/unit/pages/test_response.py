@@ -34,9 +34,18 @@ def test_texts_of_links_are_those_of_the_first_link_to_each_page():
     <a href=http://other.example/>out</a><a href=http://[::1>bad</a>"""
     page = read(body, anchors=True)
     keys = {target.key: target.url.removeprefix(SITE) for target, _ in page.links}
-    texts = page.anchors.texts([*keys, 1])
-    assert {keys[key]: text for key, text in texts.items()} == {"/b": "to B", "/c": "to C"}
-    assert read(body).anchors is None
+    assert {keys[key]: text for key, text in page.anchors.items()} == {"/b": "to B", "/c": "to C"}
+    assert read(body).anchors == {}
+
+
+def test_texts_of_links_to_pages_that_were_read_are_not_needed():
+    reader = ResponseReader(LinkResolver(), TAGS, TYPES, anchors=True)
+    body = b"<a href=/>home</a><a href=/a>a</a><a href=/b>b</a>"
+    texts = [
+        [*reader.read(WebResponse(f"{SITE}{path}", 200, body, HTML), 7, 3, 0.0).anchors.values()]
+        for path in ("/", "/a")
+    ]
+    assert texts == [["a", "b"], ["b"]]
 
 
 # State
