@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FIRST_ITERATIONS = 100  # from random positions
-ITERATIONS = 30  # from those of a coarser graph; then the picture hardly changes any more
+ITERATIONS = 20  # from those of a coarser graph; then the picture hardly changes any more
 SMALL = 100  # nodes of a graph that is placed from random positions
 SEED = 1  # of random positions, and of the order in which nodes are moved between communities
 GRAVITY = 0.05  # towards the middle, with a strength that grows with the distance; keeps unconnected parts together
-ACCURACY = 1.0  # of Barnes and Hut: nodes of a square repel as one if its width is less than this share of the distance
+ACCURACY = 1.2  # of Barnes and Hut, as in Gephi: nodes of a square repel as one if its width is less than this share of the distance
 SPACING = 40.0  # mean width of the square that a node has for itself; sizes of nodes are of this order
 
 
@@ -39,7 +39,7 @@ def force_layout(node_count: int, edges: Links) -> list[tuple[float, float]]:
     """Return (x, y) of the nodes 0 to *node_count* - 1, around (0, 0); equal edges give equal positions.
 
     *edges* are directed and without loops. A coarser graph, whose nodes are groups of linked nodes, is placed first, in
-    the same way; from there, a tenth of the iterations is enough. Time: about n log n for each of the `ITERATIONS`.
+    the same way; from there, a fifth of the iterations is enough. Time: about n log n for each of the `ITERATIONS`.
 
     References
     ----------
