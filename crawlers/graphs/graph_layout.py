@@ -21,7 +21,7 @@ ITERATIONS = 20  # from those of a coarser graph; then the picture hardly change
 SMALL = 100  # nodes of a graph that is placed from random positions
 SEED = 1  # of random positions, and of the order in which nodes are moved between communities
 GRAVITY = 0.05  # towards the middle, with a strength that grows with the distance; keeps unconnected parts together
-ACCURACY = 1.2  # of Barnes and Hut, as in Gephi: nodes of a square repel as one if its width is less than this share of the distance
+ACCURACY = 1.2  # of Barnes and Hut, as in Gephi: nodes in a square narrower than this part of its distance repel as one
 SPACING = 40.0  # mean width of the square that a node has for itself; sizes of nodes are of this order
 
 
