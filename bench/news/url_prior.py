@@ -32,7 +32,6 @@ from selectolax.lexbor import LexborHTMLParser
 import crawlers
 from bench.halves import is_set_aside
 from bench.news.url_rules import COMMON, SCHEMAS, UNSEEN, drawn, filled
-from crawlers.missions.news.urls.url_classifier import PROBABLE
 from crawlers.missions.news.urls.url_prior import GROUP_OF, OF_URLS, UrlPrior, features_of
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.urls.domains import domain_group
@@ -238,7 +237,7 @@ def main() -> None:
     }
 
     def fits(target: str) -> bool:
-        return prior.probability(target) >= PROBABLE
+        return prior.odds(target) >= 0.0
 
     for name, some in sets.items():
         print(f"| {name} | {len(some):,} | {quality(some, fits)} | {quality(some, by_hand)} |")

@@ -130,7 +130,7 @@ class UrlRules(Report):
     )
     scope = frozenset({"site", "text"})
     cursor_kinds = (int, int)  # site, place of the rule
-    empty = "A news crawl learns rules from 30 pages of a site on; or add one: scrapy sites add-rule SITE '/news/.+'"
+    empty = "A news crawl learns rules from 20 pages of a site on; or add one: scrapy sites add-rule SITE '/news/.+'"
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         site_id, place = after if after is not None else (0, -1)

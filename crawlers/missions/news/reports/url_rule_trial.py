@@ -9,9 +9,10 @@ from sqlalchemy import func, select
 from crawlers.items import State
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import document, news_score
+from crawlers.missions.news.urls.rule_learner import MAX_LABELS
 from crawlers.missions.news.urls.stored_rules import labels_of, stored_rules_of
 from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, is_archive
-from crawlers.missions.news.urls.url_prior import MAX_LABELS, OF_URLS, UrlPrior
+from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.ranking.link_features import shipped_weights
 from crawlers.reasons import Reason, code_of

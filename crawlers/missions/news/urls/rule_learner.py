@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawlers.missions.news.urls.url_pattern import Counts, learn_patterns
+from crawlers.missions.news.urls.url_pattern import learn_patterns
 from crawlers.urls.url_expressions import is_expression
 
 MAX_LABELS = 1_000  # 0.15 MB; learning from them takes some 35 ms
 MIN_KIND = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
-FIRST_AT = 30  # labels; then at each doubling of their number
+FIRST_AT = 20  # labels; then at each doubling of their number
 MAX_RULES = 1_000  # manual rules per domain; a learner creates fewer
-PRIOR_LABELS = 20.0  # labels that the prior of all URLs together counts as, and
-MAX_PRIOR = 1.0  # as many as the URL's own label at most: it decides while labels are few, and soon no more
 
 HAND, LEARNT = "hand", "learnt"  # origins of rules
 
@@ -48,26 +46,22 @@ class RuleLearner:
     """
 
     def __init__(self) -> None:
-        # By path and query, the oldest first: the prior, 0 to 1, that it is an article.
-        self._articles: dict[str, float] = {}
-        self._others: dict[str, float] = {}
+        self._labels: dict[str, bool] = {}  # by path and query, the oldest first
         self.seen = 0  # URLs ever labelled
         self._due_at = FIRST_AT
 
-    def label(self, target: str, is_article: bool, prior: float = 0.5) -> bool:
+    def label(self, target: str, is_article: bool) -> bool:
         """Add the label of *target*, a path and query; a newer label replaces the older.
 
-        Returns whether it makes rules due. *prior* is the probability that it is an article by what all sites teach.
+        Returns whether it makes rules due.
         """
-        known = target in self._articles or target in self._others
-        self._articles.pop(target, None)
-        self._others.pop(target, None)
-        (self._articles if is_article else self._others)[target] = prior
-        self.seen += not known
-        if len(self._articles) + len(self._others) > MAX_LABELS:
-            larger = max(self._articles, self._others, key=len)
-            del larger[next(iter(larger))]
-        if self.seen < self._due_at or min(len(self._articles), len(self._others)) < MIN_KIND:
+        self.seen += self._labels.pop(target, None) is None
+        self._labels[target] = is_article
+        articles = sum(self._labels.values())
+        others = len(self._labels) - articles
+        if articles + others > MAX_LABELS:
+            del self._labels[next(target for target, one in self._labels.items() if one == (articles > others))]
+        if self.seen < self._due_at or min(articles, others) < MIN_KIND:
             return False
         while self._due_at <= self.seen:
             self._due_at *= 2
@@ -78,15 +72,8 @@ class RuleLearner:
 
         Notes
         -----
-        Some 35 us for each label. The prior of all labels together counts as `PRIOR_LABELS` further labels, that of one
-        as `MAX_PRIOR` at most, so that wrong labels weigh less while there are few.
+        Some 35 us for each label.
         """
-        share = min(MAX_PRIOR, PRIOR_LABELS / max(1, len(self._articles) + len(self._others)))
-        counts = {
-            target: Counts((not is_article) + share * (1.0 - prior), is_article + share * prior)
-            for labels, is_article in ((self._articles, True), (self._others, False))
-            for target, prior in labels.items()
-        }
         return [
             UrlRule(
                 regex,
@@ -96,6 +83,6 @@ class RuleLearner:
                 precision_low=precision_low,
                 learnt_at=now,
             )
-            for regex, support, precision_low in learn_patterns(counts)
+            for regex, support, precision_low in learn_patterns(self._labels)
             if is_expression(regex)  # with a thousand directories it may be too large
         ]

@@ -1,11 +1,9 @@
-"""Classifies the URLs of a news crawl: by rules of people, else by learnt ones and a model, averaged."""
+"""Classifies the URLs of a news crawl: by rules of people, else by the log-odds of learnt ones and a model."""
 
 from __future__ import annotations
 
 import logging
-import math
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
-from crawlers.missions.news.urls.rule_learner import RuleLearner
+from crawlers.missions.news.urls.rule_learner import FIRST_AT, RuleLearner
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
-from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
+from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior, log_odds, probability_of
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.plurals import plural
 from crawlers.ranking.link_features import shipped_weights
@@ -149,48 +147,43 @@ def is_archive(url: str) -> bool:
     return len(path) < _MAX_CHARS and _PATH.search(path, begin) is not None
 
 
-PROBABLE = 0.5  # probability from which a URL waits with the articles
-MISSED = 0.1  # probability that a URL is an article which no rule of its site matches
-_DOUBTED = 15  # labels from which rules are as probably the better model as the prior
-_MOST_ODDS = 30.0  # that one model is better than the other
-_LEAST = 0.02  # of the probabilities that are compared, so that one label doesn't decide
+MISSED = 0.25  # weight of no rule, on a site with rules
 SUPPORT = 1.0  # the most log-odds that its URL adds to the evidence of a page
 LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of NEWS_RULES
 
 
-@dataclass(slots=True)
-class _Taught:
-    """What the labels of one domain taught."""
+class _Taught(NamedTuple):
+    """What the labels of one domain teach."""
 
     prior: UrlPrior
-    rules: RuleLearner = field(default_factory=RuleLearner)
-    record: float = 0.0  # log-odds that rules are better than the prior
+    rules: RuleLearner
 
     @property
     def generation(self) -> int:
-        """A number that rises when the prior has learnt so much more that queue slots may change."""
-        return self.prior.labels.bit_length()
+        """How often the labels have doubled; then queue slots may change."""
+        return self.rules.seen.bit_length()
+
+    @property
+    def trust(self) -> float:
+        """What the log-odds of the rules count: 0.5 at first, and 0.5 more whenever the labels have doubled."""
+        return max(1, self.generation - FIRST_AT.bit_length() + 1) / 2
 
 
 class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
-    *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, the probability that a URL is an
-    article is that of a prior on sites without rules. On others it is the mean of that and of the weight of the rules,
-    each with the probability that it is the better model, by the number of labels from which the rules were learnt, and
-    by those since [1]_. Rules of people stand above both.
-
-    References
-    ----------
-    .. [1] Hoeting, Madigan, Raftery, Volinsky (1999), Bayesian Model Averaging: A Tutorial, Statistical Science 14(4).
+    *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, the log-odds that a URL is an
+    article are those of the prior; on sites with rules, those of the weight of the rule that it matches are added, the
+    more the more labels there were. Rules of people stand above both.
     """
 
     def __init__(self, used: str) -> None:
         self._rules = RuleSet()
         self._applies = used != NO_RULES
         self._learns = used == LEARNT_RULES
-        self._untaught = _Taught(UrlPrior(shipped_weights(OF_URLS) if self._learns else {}))
+        self._weights = shipped_weights(OF_URLS) if self._learns else {}
         self._taught: dict[str, _Taught] = {}  # by domain
+        self._untaught = self._new()
 
     def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
         """Replace the rules of *domain* by the stored ones; those learnt earlier count only where rules are learnt."""
@@ -224,34 +217,37 @@ class UrlClassifier:
             return QueueSlot(ARCHIVE, 0.0)
         if not self._learns or any(rule.is_of_people for rule in matched):
             return QueueSlot(FIT, weight) if weight > 0.0 else QueueSlot(OTHER, 0.0)
-        taught = self._taught_of(rule_domain(site))
-        probability = taught.prior.probability(url[len(site) :])
-        if self._rules.has_rules(site):
-            share = 1.0 / (1.0 + math.exp(-taught.record))
-            probability = share * (weight or MISSED) + (1.0 - share) * probability
+        odds = self._odds(site, url, weight)
         # Sections, which lead to articles, are found before most pages; copies of articles look more like articles.
-        return QueueSlot(FIT, probability) if probability >= PROBABLE else QueueSlot(OTHER, 0.0)
+        return QueueSlot(FIT, probability_of(odds)) if odds >= 0.0 else QueueSlot(OTHER, 0.0)
+
+    def _odds(self, site: str, url: str, weight: float) -> float:
+        """Return the log-odds of *url*; *weight* is that of the rules that it matches."""
+        taught = self._taught_of(rule_domain(site))
+        odds = taught.prior.odds(url[len(site) :])
+        return odds + taught.trust * log_odds(weight or MISSED) if self._rules.has_rules(site) else odds
 
     def support(self, site: str, url: str) -> float:
         """Return the log-odds, from 0 to `SUPPORT`, that its URL adds to the evidence of the page at *url*."""
-        probability = min(self.slot(site, url).value, 1.0 - _LEAST)
-        return min(SUPPORT, math.log(probability / (1.0 - probability))) if probability > PROBABLE else 0.0
+        if not self._learns or is_archive(url):
+            return 0.0
+        return max(0.0, min(SUPPORT, self._odds(site, url, self._rules.weight(site, url))))
 
     def label(self, site: str, url: str, odds: float, changes: ChangeSet, now: float) -> bool:
         """Learn from the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored.
 
-        Learnt rules are added to *changes*. Returns whether the slots of pages of the domain may have changed.
+        Learnt rules are added to *changes*. Returns whether the slots of pages of the domain may have changed, as they
+        may at each doubling of its labels.
         """
         domain = rule_domain(site)
         generation = self._taught_of(domain).generation
-        are_due = self._take_label(site, url, odds, now)
+        are_due = self._take_label(domain, url, odds)
         taught = self._taught_of(domain)
         if not are_due:
             return taught.generation != generation
         before = self._rules.rules_of(domain)
         learnt = taught.rules.rules(now)
         self._rules.replace_learnt(domain, learnt)
-        taught.record = _confidence(taught.rules.seen)
         changes.add(LearntRulesRow(domain, tuple(learnt)))
         rules = self._rules.rules_of(domain)
         if {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}:
@@ -265,26 +261,20 @@ class UrlClassifier:
         The rules that were learnt from them are stored.
         """
         for one in labels:
-            self._take_label(one.site, one.url, one.odds, one.at)
+            self._take_label(rule_domain(one.site), one.url, one.odds)
 
-    def _take_label(self, site: str, url: str, odds: float, at: float) -> bool:
+    def _take_label(self, domain: str, url: str, odds: float) -> bool:
         """Learn from a label; return whether it makes rules due."""
-        is_article, domain, target = label(odds), rule_domain(site), target_of_url(url)
+        is_article, target = label(odds), target_of_url(url)
         if not self._learns or is_article is None:
             return False
         if domain not in self._taught:
-            self._taught[domain] = _Taught(UrlPrior(shipped_weights(OF_URLS)))
-        taught = self._taught[domain]
-        is_test = self._rules.has_rules(site) and at > max(rule.learnt_at for rule in self._rules.rules_of(domain))
-        if is_test:
-            by_rules, by_prior = self._rules.weight(site, url) or MISSED, taught.prior.probability(target)
-            ratio = _surprise(by_prior, is_article) - _surprise(by_rules, is_article)
-            taught.record = max(-_MOST_ODDS, min(_MOST_ODDS, taught.record + ratio))
-        are_due = taught.rules.label(target, is_article, self._untaught.prior.probability(target))
-        if not is_test:
-            taught.record = _confidence(taught.rules.seen)
-        taught.prior.label(target, is_article)
-        return are_due
+            self._taught[domain] = self._new()
+        self._taught[domain].prior.label(target, is_article)
+        return self._taught[domain].rules.label(target, is_article)
+
+    def _new(self) -> _Taught:
+        return _Taught(UrlPrior(self._weights), RuleLearner())
 
     def _taught_of(self, domain: str) -> _Taught:
         return self._taught.get(domain, self._untaught)
@@ -295,14 +285,3 @@ class UrlClassifier:
         rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(domain))
         known = (self._learns, rules, self._taught_of(domain).generation)
         return blake2b(repr(known).encode(), digest_size=8).hexdigest()
-
-
-def _surprise(probability: float, is_article: bool) -> float:
-    """Return minus the logarithm of the *probability* that a model gave to what was found."""
-    bounded = max(_LEAST, min(1.0 - _LEAST, probability))
-    return -math.log(bounded if is_article else 1.0 - bounded)
-
-
-def _confidence(labels: int) -> float:
-    """Return the log-odds that rules that were learnt from so many *labels* are better than the prior."""
-    return math.log2(max(1.0, labels / _DOUBTED))

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.missions.news.urls.url_tokens import (
-    ALL_KINDS,
-    FAMILIES,
     HIDES,
     IDENTIFIED,
     KINDS,
@@ -35,17 +33,10 @@ if TYPE_CHECKING:
 MIN_BOUND = 0.5  # lower bound of a rule's precision; with a fifth of the labels wrong, a pure one only has 0.8
 Z = 1.28  # one-sided 90 %
 MAX_QUESTIONS = 12  # that lead to a rule
-# Description length of a question about kinds, and of each text of one about texts; 6 bits are G = 8.3 (p < 0.004) in a
-# G-test, because many questions are tried.
-KIND_BITS, TEXT_BITS = 6.0, 4.0
-MAX_TEXTS = 8  # in one question
+QUESTION_BITS = 5.8  # description length: G = 8.0 (p < 0.005) in a G-test, because many questions are tried
 MAX_TEXT_LENGTH = 40  # longer ones are titles
-MIN_TEXT_SEEN = 2  # URLs with a text
-MIN_AGREED = 5  # URLs that must agree on a common value
-AGREED_SHARE = 0.9  # of the URLs of a rule that must agree
-_NUMBERS = FAMILIES["digits"][0] | {"date"}
-_EXPRESSIONS = [*FAMILIES.values(), *((frozenset({name}), regex) for name, regex in KINDS.items())]
-_NO_KINDS: frozenset[str] = frozenset()
+MIN_SEEN = 2  # URLs that a question sets apart
+_NUMBERS = frozenset({"day", "year", "date8", "number", "date"})
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 
 
@@ -57,32 +48,24 @@ class RuleCandidate(NamedTuple):
     precision_low: float
 
 
-class Counts(NamedTuple):
-    """What a URL, or several together, count for other pages and for articles; a certain label counts 1."""
-
-    others: float
-    articles: float
-
-
 class Sample(NamedTuple):
     """The tokens of a labelled URL."""
 
     tokens: Sequence[Token]
-    counts: Counts
+    is_article: bool
 
 
 class Question(NamedTuple):
-    """Whether a token has one of some kinds, or one of some texts."""
+    """Whether the token at a position has a kind, or a text."""
 
-    position: int  # of the token
+    position: int
     is_text: bool
-    values: frozenset[str]
-    bits: float = 0.0  # description length
+    value: str
 
     def holds(self, tokens: Sequence[Token]) -> bool:
         """Return whether the answer is yes for a URL with these *tokens*."""
         token = tokens[self.position]
-        return (token.text if self.is_text else token.kind) in self.values
+        return (token.text if self.is_text else token.kind) == self.value
 
 
 class Pattern(NamedTuple):
@@ -91,16 +74,8 @@ class Pattern(NamedTuple):
     answers: tuple[tuple[Question, bool], ...]
     samples: Sequence[Sample]
 
-    def divided(self, question: Question) -> tuple[Pattern, Pattern]:
-        """Return those that answer no, and those that answer yes."""
-        parts: tuple[list[Sample], list[Sample]] = [], []
-        for sample in self.samples:
-            parts[question.holds(sample.tokens)].append(sample)
-        no, yes = (Pattern((*self.answers, (question, bool(answer))), part) for answer, part in enumerate(parts))
-        return no, yes
 
-
-def wilson_low(successes: float, count: float) -> float:
+def wilson_low(successes: int, count: int) -> float:
     """Return the lower bound of a probability, given *successes* out of *count* > 0 trials (Wilson score interval).
 
     >>> round(wilson_low(10, 10), 3)
@@ -110,12 +85,12 @@ def wilson_low(successes: float, count: float) -> float:
     ----------
     .. [1] Wilson (1927), Probable Inference, the Law of Succession, and Statistical Inference.
     """
-    share, square = min(1.0, successes / count), Z * Z / count
+    share, square = successes / count, Z * Z / count
     middle = share + square / 2
     return (middle - Z * math.sqrt(share * (1 - share) / count + square / (4 * count))) / (1 + square)
 
 
-def learn_patterns(labels: Mapping[str, Counts]) -> list[RuleCandidate]:
+def learn_patterns(labels: Mapping[str, bool]) -> list[RuleCandidate]:
     """Return the expressions of articles, those with the most labels first.
 
     *labels* are by URL (path and query); their order does not matter.
@@ -128,109 +103,57 @@ def learn_patterns(labels: Mapping[str, Counts]) -> list[RuleCandidate]:
     """
     rules = []
     for shape, pattern in patterns(labels):
-        counts = total(sample.counts for sample in pattern.samples)
-        precision_low = wilson_low(counts.articles, sum(counts))
+        number = len(pattern.samples)
+        precision_low = wilson_low(sum(sample.is_article for sample in pattern.samples), number)
         if precision_low >= MIN_BOUND:
-            rules.append(RuleCandidate(regex_of(shape, pattern.answers), len(pattern.samples), precision_low))
+            rules.append(RuleCandidate(regex_of(shape, pattern), number, precision_low))
     return sorted(rules, key=lambda rule: (-rule.support, rule.regex))
 
 
-def patterns(labels: Mapping[str, Counts]) -> Iterator[tuple[Shape, Pattern]]:
+def patterns(labels: Mapping[str, bool]) -> Iterator[tuple[Shape, Pattern]]:
     """Divide the URLs of *labels* by shape, and by questions; yield the patterns that remain."""
     shapes: dict[Shape, list[Sample]] = defaultdict(list)
-    for target, counts in sorted(labels.items()):
+    for target, is_article in labels.items():
         if (found := tokens_of(target)) is not None:
-            shapes[found.shape].append(Sample(found.tokens, counts))
+            shapes[found.shape].append(Sample(found.tokens, is_article))
     for shape, samples in shapes.items():
         growing = [Pattern((), samples)]
         while growing:
             pattern = growing.pop()
             question = _best_question(pattern.samples) if len(pattern.answers) < MAX_QUESTIONS else None
-            if question is not None:
-                growing += pattern.divided(question)
-            else:
-                yield from ((shape, one) for one in _agreed(pattern))
-
-
-def _agreed(pattern: Pattern) -> Iterator[Pattern]:
-    """Restrict a pattern to values on which nine in ten of its URLs agree; yield the others as other patterns."""
-    for position in range(len(pattern.samples[0].tokens)):
-        texts = Counter(t for sample in pattern.samples if _is_literal(t := sample.tokens[position].text))
-        likely = [Question(position, True, frozenset({max(texts, key=lambda t: (texts[t], t))}))] if texts else []
-        likely += [Question(position, False, kinds) for kinds, _ in FAMILIES.values()]
-        for question in likely:
-            no, yes = pattern.divided(question)
-            if len(yes.samples) >= max(MIN_AGREED, AGREED_SHARE * len(pattern.samples)):
-                if no.samples:
-                    yield no
-                pattern = yes
-                break
-    yield pattern
+            if question is None:
+                yield shape, pattern
+                continue
+            for answer in (False, True):
+                part = [one for one in pattern.samples if question.holds(one.tokens) == answer]
+                growing.append(Pattern((*pattern.answers, (question, answer)), part))
 
 
 def _best_question(samples: Sequence[Sample]) -> Question | None:
-    whole = total(sample.counts for sample in samples)
-    if 0.0 in whole:
+    """Return the question that gains the most bits, less those that describe it; None if none gains any."""
+    articles = sum(sample.is_article for sample in samples)
+    if articles in (0, len(samples)):
         return None
-    best, best_score = None, 0.0
-    for question, counts in _questions(samples, whole):
-        score = _gain_bits(whole, counts) - question.bits
-        if score > best_score + 1e-9:
-            best, best_score = question, score
-    return best
+    counts: dict[Question, list[int]] = defaultdict(lambda: [0, 0])  # other pages, articles
+    for tokens, is_article in samples:
+        for position, token in enumerate(tokens):
+            counts[Question(position, False, token.kind)][is_article] += 1
+            if _is_literal(token.text):
+                counts[Question(position, True, token.text)][is_article] += 1
+    whole = (len(samples) - articles, articles)
+    scores = {
+        question: _bits(whole) - _bits(yes) - _bits((whole[0] - yes[0], whole[1] - yes[1])) - QUESTION_BITS
+        for question, yes in counts.items()
+        if sum(yes) >= MIN_SEEN
+    }
+    best = max(
+        scores, key=lambda question: (round(scores[question], 9), counts[question][True], question), default=None
+    )
+    return best if best is not None and scores[best] > 0.0 else None
 
 
-def _gain_bits(whole: Counts, yes: Counts) -> float:
-    """Return the gain in bits of a question that splits *whole* (others, articles) into *yes* and the rest."""
-    no = Counts(max(0.0, whole.others - yes.others), max(0.0, whole.articles - yes.articles))
-    return _bits(whole) - _bits(yes) - _bits(no)
-
-
-def _bits(counts: Counts) -> float:
-    count = sum(counts)
-    return -sum(one * math.log2(one / count) for one in counts if one > 0.0)
-
-
-def _questions(samples: Sequence[Sample], whole: Counts) -> Iterator[tuple[Question, Counts]]:
-    """Yield all questions worth testing, with the counts of the URLs for which the answer is yes."""
-    for position in range(len(samples[0].tokens)):
-        kinds: dict[str, list[Counts]] = defaultdict(list)
-        texts: dict[str, list[Counts]] = defaultdict(list)
-        for sample in samples:
-            token = sample.tokens[position]
-            kinds[token.kind].append(sample.counts)
-            texts[token.text].append(sample.counts)
-        of_kinds = {kind: total(its) for kind, its in kinds.items()}
-        for group, _ in _EXPRESSIONS:
-            if not group.isdisjoint(of_kinds):
-                yield (
-                    Question(position, False, group, KIND_BITS),
-                    total(of_kinds[kind] for kind in sorted(group & of_kinds.keys())),
-                )
-        of_texts = {t: total(its) for t, its in texts.items() if len(its) >= MIN_TEXT_SEEN and _is_literal(t)}
-        for few in _text_sets(of_texts, whole):
-            yield (
-                Question(position, True, frozenset(few), TEXT_BITS * len(few)),
-                total(of_texts[text] for text in few),
-            )
-
-
-def total(counts: Iterable[Counts]) -> Counts:
-    """Return the sum of *counts*."""
-    others = articles = 0.0
-    for one in counts:
-        others += one.others
-        articles += one.articles
-    return Counts(others, articles)
-
-
-def _text_sets(texts: Mapping[str, Counts], whole: Counts) -> Iterator[Sequence[str]]:
-    """Yield the best one, two, … of the texts that indicate articles, and of those that indicate other pages."""
-    share = whole.articles / sum(whole)
-    ranked = sorted(texts, key=lambda text: (-_gain_bits(whole, texts[text]), text))
-    for is_of_articles in (True, False):
-        few = [t for t in ranked if (texts[t].articles / sum(texts[t]) > share) == is_of_articles][:MAX_TEXTS]
-        yield from (few[:size] for size in range(1, len(few) + 1))
+def _bits(counts: Sequence[int]) -> float:
+    return -sum(one * math.log2(one / sum(counts)) for one in counts if one)
 
 
 def _is_literal(text: str) -> bool:
@@ -238,19 +161,38 @@ def _is_literal(text: str) -> bool:
     return 0 < len(text) <= MAX_TEXT_LENGTH and kind_of(text) not in _NUMBERS
 
 
-def regex_of(shape: Shape, answers: Sequence[tuple[Question, bool]]) -> str:
-    """Return the expression of the URLs of *shape* that give *answers*, as path and query."""
+def regex_of(shape: Shape, pattern: Pattern) -> str:
+    """Return the expression of the URLs of *shape* that give the answers of *pattern*, as path and query."""
     names = shape.parameters or ()
     anything = ["[^/?]+"] * shape.segments + ["[^&]*" if name else "[^&=]*" for name in names]
     if shape.segments and not shape.extension:
         anything[shape.segments - 1] = "[^/?.]+"
     wanted, unwanted = list(anything), []
-    for position in sorted({question.position for question, _ in answers}):
-        its = [(question, answer) for question, answer in answers if question.position == position]
-        wanted[position], exceptions = _position_expressions(its, anything[position])
+    for position, any_text in enumerate(anything):
+        its = [(question, answer) for question, answer in pattern.answers if question.position == position]
+        literal = next((question.value for question, answer in its if question.is_text and answer), None)
+        if literal is not None:
+            wanted[position] = escaped(literal)
+            continue
+        kinds = {sample.tokens[position].kind for sample in pattern.samples}
+        exceptions = sorted(escaped(question.value) for question, _ in its if question.is_text)
+        is_of_kinds = len(its) > len(exceptions)
+        if is_of_kinds or len(kinds) == 1:
+            wanted[position] = _one_of(_expression(kind, any_text) for kind in sorted(kinds))
+        if is_of_kinds:
+            hidden = {hidden for kind in kinds for hidden in HIDES.get(kind, ())} - kinds
+            exceptions = [*(KINDS[kind] for kind in sorted(hidden)), *exceptions]
         if exceptions:
             unwanted.append([*anything[:position], _one_of(exceptions), *anything[position + 1 :]])
     return EXCEPT.join(_url(shape, names, parts) for parts in (wanted, *unwanted))
+
+
+def _expression(kind: str, anything: str) -> str:
+    """Return the expression of a token of *kind* where *anything* is that of all tokens."""
+    if kind != OTHER:
+        return KINDS[kind]
+    separators = "".join(one for one in ".=&/?" if one not in anything)
+    return f"{anything[:-1]}*[{separators}]{anything[:-1]}*"
 
 
 def _url(shape: Shape, names: Sequence[str], parts: Sequence[str]) -> str:
@@ -260,42 +202,6 @@ def _url(shape: Shape, names: Sequence[str], parts: Sequence[str]) -> str:
         return path
     values = (escaped(name) + part for name, part in zip(names, parts[shape.segments :], strict=True))
     return f"{path}\\?{'&'.join(values)}"
-
-
-def _position_expressions(answers: Sequence[tuple[Question, bool]], anything: str) -> tuple[str, Sequence[str]]:
-    """Return the expression of the tokens that give *answers*, and those of their exceptions."""
-    kinds, only, but = ALL_KINDS, None, _NO_KINDS
-    for question, answer in answers:
-        values = question.values
-        if not question.is_text:
-            kinds = kinds & values if answer else kinds - values
-        elif answer:
-            only = values if only is None else only & values
-        else:
-            but |= values
-    if only is not None:
-        return _one_of(escaped(text) for text in sorted(only - but) if kind_of(text) in kinds), []
-    texts = [escaped(text) for text in sorted(but) if kind_of(text) in kinds]
-    refused = ALL_KINDS - kinds
-    if OTHER in kinds and not _hidden(refused) & kinds - {"date"}:  # dates may go with titles: they are no articles
-        return anything, [*_cover(refused), *texts]
-    return _one_of(_cover(kinds - {OTHER, "empty"} or kinds)), [*_cover(_hidden(kinds) - kinds), *texts]
-
-
-def _hidden(kinds: frozenset[str]) -> frozenset[str]:
-    """Return the kinds of which expressions of *kinds* match texts as well."""
-    return _NO_KINDS.union(*(HIDES.get(kind, _NO_KINDS) for kind in kinds))
-
-
-def _cover(kinds: frozenset[str]) -> list[str]:
-    """Return few expressions that together match texts of *kinds*; `HIDES` tells which others they match."""
-    found = []
-    left = set(kinds)
-    for group, regex in _EXPRESSIONS:
-        if group <= kinds and not group.isdisjoint(left):
-            found.append(regex)
-            left -= group
-    return found
 
 
 def _one_of(regexes: Iterable[str]) -> str:

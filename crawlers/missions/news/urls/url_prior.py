@@ -146,8 +146,23 @@ def _kind(text: str) -> str:
 
 
 STEP = 2.0  # how far a label of an unexpected kind moves the log-odds of a URL with its features
-MAX_LABELS = 64  # of a domain that teach; then it has rules, or its URLs don't tell articles
 _MAX_ODDS = 8.0
+_LEAST = 0.02
+
+
+def log_odds(probability: float) -> float:
+    """Return the log-odds of a *probability*, at least 0.02 and at most 0.98: no model is surer."""
+    bounded = max(_LEAST, min(1.0 - _LEAST, probability))
+    return math.log(bounded / (1.0 - bounded))
+
+
+def probability_of(odds: float) -> float:
+    """Return the probability of log-odds *odds*.
+
+    >>> probability_of(0.0)
+    0.5
+    """
+    return 1.0 / (1.0 + math.exp(-odds))
 
 
 class UrlPrior:
@@ -168,23 +183,23 @@ class UrlPrior:
     def __init__(self, weights: Mapping[str, float]) -> None:
         self._weights = weights
         self._own: dict[str, float] = {}  # what labels added to them
-        self.labels = 0  # that it has learnt from, at most `MAX_LABELS`
 
     def probability(self, target: str) -> float:
         """Return the probability that *target*, a path and query, is an article."""
-        return self._probability(features_of(target))
+        return probability_of(self.odds(target))
+
+    def odds(self, target: str) -> float:
+        """Return the log-odds of this probability, from -8 to 8."""
+        return self._odds(features_of(target))
 
     def label(self, target: str, is_article: bool) -> None:
-        """Learn from the label of *target*, unless there were `MAX_LABELS`."""
-        if self.labels >= MAX_LABELS:
-            return
-        self.labels += 1
+        """Learn from the label of *target*."""
         features = features_of(target)
-        error = (is_article - self._probability(features)) / len(features)
+        error = (is_article - probability_of(self._odds(features))) / len(features)
         for feature in features:
             self._own[feature] = self._own.get(feature, 0.0) + STEP * error
 
-    def _probability(self, features: tuple[str, ...]) -> float:
+    def _odds(self, features: tuple[str, ...]) -> float:
         shipped, own = self._weights, self._own
         odds = shipped[""] + sum(shipped.get(feature, 0.0) + own.get(feature, 0.0) for feature in features)
-        return 1.0 / (1.0 + math.exp(-max(-_MAX_ODDS, min(_MAX_ODDS, odds))))
+        return max(-_MAX_ODDS, min(_MAX_ODDS, odds))

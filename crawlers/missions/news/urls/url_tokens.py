@@ -28,13 +28,6 @@ KINDS = {
     "slug": f"{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*",
 }
 OTHER = "other"  # all other texts
-ALL_KINDS = frozenset({*KINDS, OTHER})
-
-# Unions of kinds, about which rules ask as well.
-FAMILIES = {
-    "digits": (frozenset({"day", "year", "date8", "number"}), "[0-9]+"),
-    "dashed": (frozenset({"date", "idslug", "pair", "slug"}), f"{_PLAIN}*[-_]{_PIECE}*"),
-}
 
 # Kinds of which the expressions match texts of earlier kinds, too.
 HIDES = {

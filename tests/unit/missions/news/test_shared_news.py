@@ -15,7 +15,7 @@ from crawlers.missions.news.news_items import FEED, Announced, News
 from crawlers.missions.news.news_opening import known_feeds, open_news
 from crawlers.missions.news.plan.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.missions.news.stored.iterations import stored_iterations
-from crawlers.missions.news.urls.rule_learner import LEARNT, UrlRule
+from crawlers.missions.news.urls.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.addresses import SiteAddresses
@@ -161,7 +161,7 @@ def test_page_that_was_read_before_a_feed_of_another_worker_announced_it_is_read
 
 def test_links_to_sources_of_others_get_the_slots_of_their_rules(begun):
     first, second = shared(begun(), begun())
-    second.mission.classifier.replace("b.test", [UrlRule(r"/news/.*", 1.0, LEARNT)])
+    second.mission.classifier.replace("b.test", [UrlRule(r"/news/.*", 1.0, HAND)])
     first.read(first.due()[f"{A}/"], f"{B}/news/1", f"{B}/about")
     second.round()
     assert second.slot(f"{B}/news/1")[0] == FIT

@@ -6,7 +6,6 @@ from crawlers.items import State
 from crawlers.missions.news.reports.url_rule_trial import SAMPLE, by_prior, decision, trial
 from crawlers.missions.news.stored.news_tables import PageLabelRow
 from crawlers.missions.news.urls.stored_rules import add_rule
-from crawlers.missions.news.urls.url_prior import MAX_LABELS
 from crawlers.store.schema.tables import SettingRow
 from crawlers.urls.url_expressions import UrlExpressions
 from tests.support.missions.news.news_store import SITE, NewsStore
@@ -94,20 +93,13 @@ KNOWN = ("/kx/fire", "/kx/cup", "/kx/train", "/kx/mayor")
 def test_prior_knows_the_labels_of_the_domain_after_any_number_of_uncertain_ones(with_prior):
     before = probability(with_prior)
     assert 0.0 < before < 0.4
-    teach(with_prior, 1.0, *(f"/u/{number}" for number in range(MAX_LABELS)))
+    teach(with_prior, 1.0, *(f"/u/{number}" for number in range(64)))
     assert probability(with_prior) == before
     teach(with_prior, 3.0, *KNOWN)
     of_site = probability(with_prior)
     assert of_site > before + 0.2
     assert probability(with_prior, "https://www.one.example/kx/storm") == of_site
     assert probability(with_prior, "http://sport.one.example/kx/storm") == before
-
-
-def test_prior_learns_as_many_labels_as_that_of_the_crawl(with_prior):
-    teach(with_prior, -3.0, *(f"/u/{number}" for number in range(MAX_LABELS)))
-    before = probability(with_prior)
-    teach(with_prior, 3.0, *KNOWN)
-    assert probability(with_prior) == before
 
 
 def test_crawl_without_learnt_rules_has_no_prior(with_prior):

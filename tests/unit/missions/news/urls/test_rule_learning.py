@@ -13,9 +13,9 @@ def test_rules_that_a_page_makes_due_are_learnt_and_stored_with_it(runs):
     leases = crawl.leases()
     for number, path in enumerate(path for pair in zip(news, others, strict=True) for path in pair):
         crawl.end(leases[path], news=News(odds=3.0 if path in news else -3.0))
-        assert crawl.mission.classifier.has_rules(SITE) == (number > 28)  # there are 30 labels then
-        assert crawl.mission.has_more or number != 29
-        if number == 31:
+        assert crawl.mission.classifier.has_rules(SITE) == (number > 18)  # there are 20 labels then
+        assert crawl.mission.has_more or number != 19
+        if number == 21:
             break
     crawl.writer.flush()
     assert [rule.origin for rule in rules_by_domain(crawl.database)["one.test"]] == [LEARNT]

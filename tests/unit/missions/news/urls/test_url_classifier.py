@@ -148,15 +148,15 @@ def labelled(book, numbers):
 
 def test_rules_are_learnt_from_enough_labels_and_kept():
     book = classifier(used="learnt")
-    assert not labelled(book, range(14))
-    assert label(book, f"{SITE}/tag/14", -3.5) == (False, [])
-    is_change, learnt = label(book, f"{SITE}/news/14-a-story-about-14.html", 3.0)
+    assert not labelled(book, range(9))
+    assert label(book, f"{SITE}/tag/9", -3.5) == (False, [])
+    is_change, learnt = label(book, f"{SITE}/news/9-a-story-about-9.html", 3.0)
     assert is_change
     assert {rule.origin for rule in learnt} == {LEARNT}
     assert book.slot(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
     assert book.slot(SITE, f"{SITE}/tag/777").queue == OTHER
-    assert not labelled(book, range(15, 29)), "not before there are more labels"
-    assert labelled(book, range(29, 40))
+    assert not labelled(book, range(10, 19)), "not before there are more labels"
+    assert labelled(book, range(19, 30))
 
 
 def test_fingerprint_changes_with_everything_that_affects_queue_slots():
@@ -201,34 +201,24 @@ def test_prior_supports_the_evidence_of_a_page_by_one_at_most():
     assert classifier().support(SITE, TITLE) == 0.0
 
 
-def test_pages_are_queued_anew_when_the_labels_that_the_prior_learns_from_have_doubled():
+def test_pages_are_queued_anew_when_the_labels_have_doubled():
     book = classifier(used="learnt")
     fingerprints, anew = [book.fingerprint(SITE)], []
-    for number in range(1, 70):
+    for number in range(1, 140):
         if label(book, f"{SITE}/x/{number}", 3.0)[0]:
             anew.append(number)
         fingerprints.append(book.fingerprint(SITE))
-    assert anew == [1, 2, 4, 8, 16, 32, 64]
-    assert len(set(fingerprints)) == 8
+    assert anew == [1, 2, 4, 8, 16, 32, 64, 128]
+    assert len(set(fingerprints)) == 9
 
 
-def test_rules_and_the_prior_count_as_much_as_they_were_right_since_the_rules_were_learnt():
-    book = classifier(used="learnt")
-    book.replace("paper.example", [UrlRule(r"/a/\d+", 0.9, LEARNT, learnt_at=1.0)])
-    by_rule, by_form = f"{SITE}/a/1", TITLE
-    for number in range(2, 7):
-        label(book, f"{SITE}/a/{number}", 3.0, now=2.0)
-        label(book, TITLE[:-3] + str(number), -3.0, now=2.0)
-    rules_are_right = [book.slot(SITE, url).queue for url in (by_rule, by_form)]
-    assert rules_are_right == [FIT, OTHER]
-    other = classifier(used="learnt")
-    other.replace("paper.example", [UrlRule(r"/a/\d+", 0.9, LEARNT, learnt_at=1.0)])
-    for number in range(2, 7):
-        label(other, f"{SITE}/a/{number}", -3.0, now=2.0)
-        label(other, TITLE[:-3] + str(number), 3.0, now=2.0)
-    assert [other.slot(SITE, url).queue for url in (by_rule, by_form)] == [OTHER, FIT]
-    assert [one.support(SITE, by_form) > 0.0 for one in (book, other)] == [False, True]
-    assert other.support(SITE, f"{SITE}/2024/05/") == 0.0
+def test_learnt_rules_count_more_the_more_labels_there_are():
+    queues = []
+    for number in (0, 1000):
+        book = classifier([UrlRule("/politics/mayor-.*", 0.9, LEARNT)], "learnt")
+        book.recall(StoredLabel(SITE, f"{SITE}/{n}/x/{n}/y.jsp", 3.0 - 6.0 * (n % 2), 1.0) for n in range(number))
+        queues.append([book.slot(SITE, url).queue for url in (TITLE, TITLE.replace("mayor", "team"))])
+    assert queues == [[FIT, FIT], [FIT, OTHER]]
 
 
 def test_pages_that_are_probably_no_articles_wait_in_the_order_in_which_they_were_found():

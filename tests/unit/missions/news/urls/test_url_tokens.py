@@ -1,4 +1,4 @@
-"""Tokens of URLs: every text has one kind, and families are unions of kinds."""
+"""Tokens of URLs: every text has one kind."""
 
 import re
 
@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.missions.news.urls.url_tokens import (
-    FAMILIES,
     HIDES,
     KINDS,
     OTHER,
@@ -25,7 +24,6 @@ texts = st.lists(
 @given(st.lists(texts, min_size=50, max_size=50))
 def test_text_has_the_first_matching_kind_and_expressions_match_only_their_kinds(many):
     expressions = [(frozenset({name}), regex) for name, regex in KINDS.items()]
-    expressions += FAMILIES.values()
     for text in many:
         kind = kind_of(text)
         assert kind == next((name for name, regex in KINDS.items() if re.fullmatch(regex, text)), OTHER)
