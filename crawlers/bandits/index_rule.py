@@ -201,8 +201,8 @@ class IndexRule(ArmRule[A]):
             ranking.changed(arm)
 
 
-class SiteOfBest(Arm):
-    """A site, with the score of its best page."""
+class ValuedArm(Arm):
+    """An arm with a value: the score of its best page, or the total reward of its share."""
 
     __slots__ = ("value",)
 
@@ -211,7 +211,7 @@ class SiteOfBest(Arm):
         self.value = 0.0
 
 
-class Best(IndexRule[SiteOfBest]):
+class Best(IndexRule[ValuedArm]):
     """The awake site with the greatest value; ties: the least pulled site, then the order of discovery.
 
     Values are relative to a base that grows with all of them. O(log K) per choice among K sites, amortised.
@@ -221,7 +221,7 @@ class Best(IndexRule[SiteOfBest]):
     has_index = False
 
     def __init__(self) -> None:
-        super().__init__(SiteOfBest)
+        super().__init__(ValuedArm)
         self._base = 0.0
 
     def set_arm_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
@@ -239,25 +239,15 @@ class Best(IndexRule[SiteOfBest]):
         best = super().best_index(is_wanted)
         return None if best is None else best + self._base
 
-    def _compare(self, arm: SiteOfBest) -> tuple[float, float] | None:
+    def _compare(self, arm: ValuedArm) -> tuple[float, float] | None:
         other = self._best_other(arm)
         return None if other is None else (arm.value + self._base, other.value + self._base)
 
-    def _value(self, arm: SiteOfBest) -> float:
+    def _value(self, arm: ValuedArm) -> float:
         return arm.value
 
 
-class _ShareArm(Arm):
-    """An arm that stores the total reward of its share."""
-
-    __slots__ = ("share_total",)
-
-    def __init__(self, name: Hashable, number: int) -> None:
-        super().__init__(name, number)
-        self.share_total = 0.0
-
-
-class EqualShares(IndexRule[_ShareArm]):
+class EqualShares(IndexRule[ValuedArm]):
     """R1: q = floor(N/K) pages of every site, the rest of the N pages on the site whose q pages earned most.
 
     *page_budget* is N; K is the number of sites known when the first pull starts. q is at least 1: if N < K, the first
@@ -271,32 +261,32 @@ class EqualShares(IndexRule[_ShareArm]):
     """
 
     def __init__(self, page_budget: int) -> None:
-        super().__init__(_ShareArm)
+        super().__init__(ValuedArm)
         self._page_budget = page_budget
         self._pulls = 0
         self._share = 0  # q; unknown before the first pull
 
-    def _value(self, arm: _ShareArm) -> float:
+    def _value(self, arm: ValuedArm) -> float:
         """Return the total reward of the share of *arm*; infinity while some of the share is unspent."""
-        return arm.share_total if arm.pulls >= self._share > 0 else math.inf
+        return arm.value if arm.pulls >= self._share > 0 else math.inf
 
-    def _priority(self, arm: _ShareArm) -> Priority:
+    def _priority(self, arm: ValuedArm) -> Priority:
         index = self._value(arm)
         return (-index, arm.pulls if index == math.inf else 0)
 
-    def _compare(self, arm: _ShareArm) -> None:
+    def _compare(self, arm: ValuedArm) -> None:
         """Return None: no site is waited for."""
 
-    def _record_pull(self, arm: _ShareArm) -> None:
+    def _record_pull(self, arm: ValuedArm) -> None:
         self._pulls += 1
         if not self._share:
             self._share = max(1, self._page_budget // len(self._arms))
 
-    def _record_reward(self, arm: _ShareArm, reward: float) -> None:
+    def _record_reward(self, arm: ValuedArm, reward: float) -> None:
         if arm.pulls - arm.pending <= self._share:
-            arm.share_total += reward
+            arm.value += reward
 
-    def _cancel_pull(self, arm: _ShareArm) -> None:
+    def _cancel_pull(self, arm: ValuedArm) -> None:
         self._pulls -= 1
         if not self._pulls:
             self._share = 0

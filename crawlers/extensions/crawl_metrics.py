@@ -9,18 +9,12 @@ of the last reading.
 from __future__ import annotations
 
 from asyncio import CancelledError
-from bisect import bisect_left
 from collections import Counter
 from functools import partial
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    SummaryMetricFamily,
-)
+from prometheus_client import Histogram, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy import text
 
@@ -97,8 +91,15 @@ class CrawlMetrics(Collector):
         self._labels = (crawl.session.name, str(crawl.session.row.worker_id))
         self._look_at = self._sum_at = self._query_at = float("-inf")  # the next times
         self._is_querying = False
-        self._late_counts = [0] * (len(LATENESS_S) + 1)  # within each limit, and beyond all
-        self._late_s = 0.0
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._lateness = Histogram(
+            "crawlers_reactor_lateness_seconds",
+            "How late a timer of 0.1 s fires: so long a computation kept the worker from its downloads.",
+            LABELS,
+            registry=None,
+            buckets=LATENESS_S,
+        )
+        self._late = self._lateness.labels(*self._labels)
         self._pages: Counter[State] = Counter()  # of the sites of this worker; leased ones wait
         self._oldest_found_at: float | None = None  # seconds since 1970, of the URL that has waited longest
         self._work()
@@ -108,8 +109,7 @@ class CrawlMetrics(Collector):
 
     def step(self, late_s: float) -> None:
         """Record that a timer fired *late_s* >= 0 too late, and do a part of the work; to be called often."""
-        self._late_counts[bisect_left(LATENESS_S, late_s)] += 1
-        self._late_s += late_s
+        self._late.observe(late_s)
         self._work()
 
     def _work(self) -> None:
@@ -138,14 +138,6 @@ class CrawlMetrics(Collector):
             labels=(*LABELS, "mission", "version"),
         )
         info.add_metric((*self._labels, self._mission, __version__), 1)
-        lateness = HistogramMetricFamily(
-            "crawlers_reactor_lateness_seconds",
-            "How late a timer of 0.1 s fires: so long a computation kept the worker from its downloads.",
-            labels=LABELS,
-        )
-        limits = (*map(str, LATENESS_S), "+Inf")
-        buckets = list(zip(limits, accumulate(self._late_counts), strict=True))
-        lateness.add_metric(self._labels, buckets, self._late_s)
         durations = SummaryMetricFamily(
             "crawlers_commit_seconds", "Durations of the writer's transactions: their number and sum.", labels=LABELS
         )
@@ -196,7 +188,7 @@ class CrawlMetrics(Collector):
                 {"": writer.submitted - writer.committed},
             ),
             metric("crawlers_last_commit_seconds", "Duration of the writer's last transaction.", {"": commits.last_s}),
-            lateness,
+            *self._lateness.collect(),
             durations,
         ]
 

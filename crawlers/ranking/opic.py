@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import xxhash
 
 from crawlers.items import GONE
-from crawlers.ranking.page_scores import PageScores
+from crawlers.ranking.page_scores import UNKNOWN, PageScores
 from crawlers.ranking.page_values import PageValues
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ class Aliases:
         return last
 
 
-_UNKNOWN = -2  # the queue of undiscovered pages
 # In times the mean cash: offsets only grow, and the larger they are, the fewer digits remain for cash, here 7 of 16.
 _REBASE = 1e9
 
@@ -121,6 +120,7 @@ class OPIC(PageScores):
         uncrawled_weight: float = 1.0,
         revisits: bool = True,
     ) -> None:
+        super().__init__()
         self._policy = policy
         self._revisits = revisits
         self._virtual_share = virtual_share
@@ -136,7 +136,6 @@ class OPIC(PageScores):
         self._paid = 0.0
         self._taken = 0.0
         self._minted = 1.0
-        self._queues = PageValues(array("b", [_UNKNOWN]))
         self._keys = PageValues(array("d", [0.0]))
         self._histories = PageValues(array("d", [0.0]))
         self._visited = PageValues(array("d", [0.0]))  # the tick at which it was found or last fetched
@@ -157,7 +156,7 @@ class OPIC(PageScores):
             self._keys[page] = -self._offsets[0]
             self._visited[page] = self.ticks
             self._waiting[0] += 1
-            self._found += queue == _UNKNOWN
+            self._found += queue == UNKNOWN
 
     def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
         """Pay the cash of *page* to the targets of *links* in equal parts; return those that got some.
@@ -206,7 +205,7 @@ class OPIC(PageScores):
 
     def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again): its cash goes to the virtual page, its history is dropped."""
-        if self._queues[page] != _UNKNOWN:
+        if self._queues[page] != UNKNOWN:
             cash, _ = self._leave(page)
             self._virtual += cash
 
@@ -294,7 +293,7 @@ class OPIC(PageScores):
 
         Its history is dropped, and later links to *page* are not paid.
         """
-        if self._queues[page] == _UNKNOWN:
+        if self._queues[page] == UNKNOWN:
             return 0.0
         cash, _ = self._leave(page)
         return cash
@@ -362,14 +361,14 @@ class OPIC(PageScores):
             self._keys[page] += base[queue] - self._offsets[queue]
             self._waiting[queue] += 1
 
-    def remove_pages(self, pages: Iterable[int]) -> None:
+    def remove_pages(self, pages: Collection[int]) -> None:
         """Forget *pages*, which are another worker's from now on, with their cash."""
         for page in pages:
             queue = self._queues[page]
             if queue >= 0:
                 self._waiting[queue] -= 1
-            self._queues[page] = _UNKNOWN
             self._keys[page] = self._histories[page] = 0.0
+        super().remove_pages(pages)
 
     def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
         """Begin without pages and without cash.
@@ -394,11 +393,6 @@ class OPIC(PageScores):
             return -visited
         drawn = xxhash.xxh3_64_intdigest(pack("<qqd", 0, page, visited)) >> 11  # 53 bits, as in a double
         return -visited + (self._found + (self._others.found if self._others else 0)) * math.log1p(-drawn / 2.0**53)
-
-    def queue(self, page: int) -> int:
-        """Return 0 for a page never fetched, 1 for a fetched one, or `GONE`."""
-        queue = self._queues[page]
-        return queue if queue >= 0 else GONE
 
     def offset(self, queue: int) -> float:
         """Return the total that the virtual page gave to each page of *queue*; 0 if it does not affect the order."""

@@ -12,7 +12,11 @@ Both suffice to continue a killed crawl exactly.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from crawlers.items import GONE
+from crawlers.ranking.page_values import PageValues
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from crawlers.items import Hint, Part
 
 Policy = Literal["greedy", "cyclic", "random"]  # of OPIC: which page is next
+UNKNOWN = -2  # the queue of undiscovered pages
 
 
 class PageScores(ABC):
@@ -38,6 +43,9 @@ class PageScores(ABC):
     is_shared: ClassVar[bool] = False
     #: Whether the mission says by hints where a page waits, and when it is fetched again.
     takes_hints: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self._queues = PageValues(array("b", [UNKNOWN]))
 
     @abstractmethod
     def add_waiting(self, page: int, level: int) -> None:
@@ -61,9 +69,10 @@ class PageScores(ABC):
         Returns the other pages whose record changed.
         """
 
-    @abstractmethod
     def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again): refused, failed, rejected. Unknown pages are ignored."""
+        if self._queues[page] != UNKNOWN:
+            self._queues[page] = GONE
 
     @abstractmethod
     def score(self, page: int) -> float:
@@ -73,9 +82,9 @@ class PageScores(ABC):
         """Return the `score` of each of many *pages*, for orders that learn from links."""
         raise NotImplementedError
 
-    @abstractmethod
     def queue(self, page: int) -> int:
         """Return the queue of *page*: `items.OTHER`, `REVISIT`, `GONE`, or another one of the order."""
+        return max(self._queues[page], GONE)
 
     def take_hint(self, page: int, hint: Hint) -> bool:
         """Let *page* come where *hint* says, if it waits, or is fetched; return whether its record changed."""
@@ -121,20 +130,21 @@ class PageScores(ABC):
 
     # Pages of several workers ------------------------------------------------------------------------
 
-    @abstractmethod
     def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
         """Return the number that each message of *page* carries; called before `fetched` with its arguments."""
+        return 0.0
 
-    @abstractmethod
     def received(self, page: int, carried: float, value: float) -> Collection[int]:
         """Record a link to *page* from a page of another worker, with the *value* in [0, 1] of the link.
 
         Returns the pages whose record changed.
         """
+        return ()
 
-    @abstractmethod
     def moved_away(self, page: int) -> float:
         """Record that *page* is an alias of a page of another worker; return the number that a message carries."""
+        self.remove_page(page)
+        return 0.0
 
     def base(self) -> list[float]:
         """Return the numbers to which records are relative, for `add_page`."""
@@ -144,9 +154,10 @@ class PageScores(ABC):
         """Add a page of another worker, or of an earlier run, whose *record* is relative to *base*."""
         self.recall(page, queue, record)
 
-    @abstractmethod
-    def remove_pages(self, pages: Iterable[int]) -> None:
+    def remove_pages(self, pages: Collection[int]) -> None:
         """Forget *pages*, which are another worker's from now on."""
+        for page in pages:
+            self._queues[page] = UNKNOWN
 
     def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:  # noqa: B027 - few orders have totals
         """Begin without pages; with *ended*, all earlier workers have ended, and this one goes on alone."""

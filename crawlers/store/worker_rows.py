@@ -328,7 +328,7 @@ def lose_dead(
     for number in sorted(find_dead(numbers)):
         row = active.where(worker.c.id == number).with_for_update(skip_locked=not waits)
         if connection.execute(row).scalar() is not None:
-            _end(connection, crawl_id, number, LOST, now)
+            end_worker(connection, crawl_id, number, LOST, now)
             lost.append(number)
     return lost
 
@@ -347,18 +347,12 @@ def leave(connection: Connection, worker_id: int, now: float) -> bool:
     if is_last and not has_ended:
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(finisher_id=worker_id))
         return True
-    _end(connection, crawl_id, worker_id, LEFT, now)
+    end_worker(connection, crawl_id, worker_id, LEFT, now)
     return False
 
 
-def finish(connection: Connection, worker_id: int, now: float) -> None:
-    """End the finisher of a crawl. Raises `ClaimsLost` if it is no longer active."""
-    fence(connection, worker_id, now)
-    crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
-    _end(connection, crawl_id, worker_id, LEFT, now)
-
-
-def _end(connection: Connection, crawl_id: int, worker_id: int, state: str, now: float) -> None:
+def end_worker(connection: Connection, crawl_id: int, worker_id: int, state: str, now: float) -> None:
+    """Record that a worker of a crawl is `LEFT` or `LOST`, and free its sites."""
     connection.execute(update(worker).where(worker.c.id == worker_id).values(state=state, ended_at=now))
     held = update(site).where(site.c.crawl_id == crawl_id, site.c.worker_id == worker_id)
     base = select(order_totals.c.base).where(order_totals.c.crawl_id == crawl_id, order_totals.c.worker_id == worker_id)

@@ -29,7 +29,7 @@ from crawlers.items import GONE
 from crawlers.missions.topic.vectors import distance_relevance
 from crawlers.ranking.link_values import LinkValues
 from crawlers.ranking.page_orders import PageOrder
-from crawlers.ranking.page_scores import PageScores
+from crawlers.ranking.page_scores import UNKNOWN, PageScores
 from crawlers.ranking.page_values import PageValues
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from crawlers.items import Part
     from crawlers.missions.topic.vectors import Weights
     from crawlers.ranking.link_values import Rows
-
-_UNKNOWN = -2  # the queue of undiscovered pages
 
 
 class TopicScores(PageScores):
@@ -62,8 +60,8 @@ class TopicScores(PageScores):
     is_shared = True
 
     def __init__(self, weights: Weights) -> None:
+        super().__init__()
         self.weights = weights
-        self._queues = PageValues(array("b", [_UNKNOWN]))
         self._anchors = PageValues(array("d", [0.0]))
         self._levels = PageValues(array("i", [0]))
         self._ranks = PageValues(array("d", [0.0]))  # ln TR
@@ -71,7 +69,7 @@ class TopicScores(PageScores):
 
     def add_waiting(self, page: int, level: int) -> None:
         """Record that *page* may be fetched, or was found on a lower *level*. A page that was gone waits again."""
-        if self._queues[page] == _UNKNOWN or level < self._levels[page]:
+        if self._queues[page] == UNKNOWN or level < self._levels[page]:
             self._levels[page] = level
         self._queues[page] = 0
 
@@ -96,7 +94,7 @@ class TopicScores(PageScores):
 
     def record_alias(self, page: int, target: int) -> Collection[int]:
         """Record that *page* is an alias of *target*, which gets the better one of each part if it waits."""
-        if page == target or self._queues[page] == _UNKNOWN:
+        if page == target or self._queues[page] == UNKNOWN:
             return ()
         self._queues[page] = GONE
         if self._queues[target] < 0:
@@ -106,11 +104,6 @@ class TopicScores(PageScores):
         self._levels[target] = min(self._levels[target], self._levels[page])
         self._ranks[target] = max(self._ranks[target], self._ranks[page])
         return () if self.record(target) == before else (target,)
-
-    def remove_page(self, page: int) -> None:
-        """Record that *page* will not be fetched (again); its values are kept."""
-        if self._queues[page] != _UNKNOWN:
-            self._queues[page] = GONE
 
     # Pages of several workers ------------------------------------------------------------------------
 
@@ -136,11 +129,6 @@ class TopicScores(PageScores):
         """Take up the greatest ln(1 + TR) of all workers."""
         self._most = max([self._most, *(most for (most,) in others)])
         return ()
-
-    def remove_pages(self, pages: Iterable[int]) -> None:
-        """Forget *pages*."""
-        for page in pages:
-            self._queues[page] = _UNKNOWN
 
     def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
         """Begin without pages."""
@@ -169,10 +157,6 @@ class TopicScores(PageScores):
             ranks = [_log1p_exp(rank) / self._most for rank in self._ranks.values_of(pages).tolist()]
             found += weights.gamma * np.array(ranks)
         return found
-
-    def queue(self, page: int) -> int:
-        """Return `OTHER` (0) for a page that waits, else `GONE`."""
-        return max(self._queues[page], GONE)
 
     def record(self, page: int) -> tuple[float, ...]:
         """Return R_a, level and ln TR of *page*."""

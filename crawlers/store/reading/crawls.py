@@ -267,6 +267,6 @@ def end(
             server_now = worker_rows.server_time(connection)
             if not worker_rows.leave(connection, worker_id, server_now):
                 return False
-            worker_rows.finish(connection, worker_id, server_now)
+            worker_rows.end_worker(connection, crawl_id, worker_id, worker_rows.LEFT, server_now)
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason))
     return True

@@ -40,7 +40,6 @@ class QueueSlot(NamedTuple):
 
 BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
 
-_UNKNOWN = -2  # the queue of undiscovered pages
 _MIN_TIME = 1e6  # times of publication, in seconds since 1970, are larger; probabilities are smaller
 # The order of pages of different sites: due pages first, then fresh ones, the latest first, then all others.
 _DUE = 2e12
@@ -58,7 +57,7 @@ class NewsScores(PageScores):
     takes_hints = True
 
     def __init__(self) -> None:
-        self._queues = PageValues(array("b", [_UNKNOWN]))
+        super().__init__()
         self._values = PageValues(array("d", [0.0]))
 
     def take_hint(self, page: int, hint: Hint) -> bool:
@@ -87,14 +86,6 @@ class NewsScores(PageScores):
         self._queues[page] = GONE
         return ()
 
-    def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
-        """Return 0: links to pages of other workers say where these wait, and nothing else."""
-        return 0.0
-
-    def received(self, page: int, carried: float, value: float) -> Collection[int]:
-        """Return no page: a further link changes nothing."""
-        return ()
-
     def schedule_visit(self, page: int) -> bool:
         """Record that *page* was fetched and will be revisited."""
         self._queues[page] = REVISIT
@@ -112,16 +103,6 @@ class NewsScores(PageScores):
         self._queues[target], self._values[target] = queue, self._values[page]
         return (target,)
 
-    def moved_away(self, page: int) -> float:
-        """Record that *page* is an alias of a page of another worker; return 0."""
-        self.remove_page(page)
-        return 0.0
-
-    def remove_page(self, page: int) -> None:
-        """Record that *page* will not be fetched (again)."""
-        if self._queues[page] != _UNKNOWN:
-            self._queues[page] = GONE
-
     def score(self, page: int) -> float:
         """Return the score of *page*, which orders pages within a queue, and sites by their best pages."""
         queue = self._queues[page]
@@ -130,10 +111,6 @@ class NewsScores(PageScores):
         if queue == FRESH:
             return _FRESH_BASE + self._values[page]
         return self._values[page]
-
-    def queue(self, page: int) -> int:
-        """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
-        return max(self._queues[page], GONE)
 
     def record(self, page: int) -> tuple[float, ...]:
         """Return the value in the slot of *page*."""
@@ -144,10 +121,10 @@ class NewsScores(PageScores):
         self._queues[page] = queue
         (self._values[page],) = record
 
-    def remove_pages(self, pages: Iterable[int]) -> None:
+    def remove_pages(self, pages: Collection[int]) -> None:
         """Forget *pages*."""
+        super().remove_pages(pages)
         for page in pages:
-            self._queues[page] = _UNKNOWN
             self._values[page] = 0.0
 
 
