@@ -6,6 +6,7 @@ middlewares, pipelines and listeners of users could work on it.
 
 from __future__ import annotations
 
+from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING
 
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.leasing import PageRecording
 
-    #: A page, now or later; why there is none; or None if the spider failed, which was reported then.
-    ReadPage = Page | Awaitable[Page | None] | Failure | None
+    Recording = Callable[[], Awaitable[object] | None]  # returns what has to be awaited, if anything
 
 STORE = "crawlers.pipelines.store.StorePipeline"
 
@@ -89,42 +89,34 @@ class DirectPages:
         listeners = dispatcher.getReceivers(self._crawler.signals.sender, signals.response_received)
         return len(listeners) == self._listeners and signals.item_scraped not in heard_signals(self._crawler)
 
-    def read(self, request: Request, outcome: Response | Failure) -> ReadPage:
-        """Return what became of *request*, to be recorded."""
+    def read(self, request: Request, outcome: Response | Failure) -> Recording:
+        """Return what records what became of *request*."""
         outcome.request = request  # type: ignore[union-attr] # of failures, as in Scrapy
         if isinstance(outcome, Failure):
-            return outcome
+            return partial(self._failed, outcome)
         if self._listeners:
             self._count("response_received_count")
         try:
             page = self._spider.read(outcome)
         except Exception:
             self._spider_failed(request, outcome)
-            return None
-        return page if isinstance(page, Page) else self._awaited(request, outcome, page)
+            return lambda: None
+        if isinstance(page, Page):
+            return partial(self._record, page)
+        return partial(self._record_awaited, request, outcome, page)
 
-    async def _awaited(self, request: Request, response: Response, page: Awaitable[Page]) -> Page | None:
-        try:
-            return await page
-        except Exception:
-            self._spider_failed(request, response)
-            return None
-
-    def record(self, read: ReadPage) -> Awaitable[object] | None:
-        """Record what was *read*; return what has to be awaited for that, if anything."""
-        if read is None:
-            return None
-        if isinstance(read, Failure):
-            self._failed(read)
-            return None
-        if not isinstance(read, Page):
-            return self._record_awaited(read)
+    def _record(self, page: Page) -> Awaitable[object] | None:
         self._count("item_scraped_count")
-        recorded = self._recording.record_numbered(read)
+        recorded = self._recording.record_numbered(page)
         return None if isinstance(recorded, Page) else recorded
 
-    async def _record_awaited(self, page: Awaitable[Page | None]) -> None:
-        if (recorded := self.record(await page)) is not None:
+    async def _record_awaited(self, request: Request, response: Response, awaited: Awaitable[Page]) -> None:
+        try:
+            page = await awaited
+        except Exception:
+            self._spider_failed(request, response)
+            return
+        if (recorded := self._record(page)) is not None:
             await recorded
 
     def fail(self, request: Request, error: Exception) -> None:

@@ -207,8 +207,8 @@ class ShortWay:
         """Read and record the pages that were downloaded in the last turn of the loop."""
         left, self._left = self._left, []
         read = [_tried(pages, request, pages.read, request, outcome) for outcome, request, _ in left]
-        for page, (_, request, begun) in zip(read, left, strict=True):
-            recorded = _tried(pages, request, pages.record, page)
+        for record, (_, request, begun) in zip(read, left, strict=True):
+            recorded = None if record is None else _tried(pages, request, record)
             if recorded is None:
                 self._recorded(None, pages, request, begun)
             else:
