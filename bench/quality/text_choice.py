@@ -79,7 +79,7 @@ def examples(folders: Sequence[Path], set_aside: bool) -> Iterator[Example]:
             tree = page_tree(html)
             if tree is None or not (blocks := text_blocks(tree)):
                 continue
-            declared = json_ld(tree, frozenset([url])) or ArticleParts()
+            declared = json_ld(tree) or ArticleParts()
             sources = (declared, meta_tags(tree))
             description = next((parts.description for parts in sources if parts.description), "")
             yield Example(

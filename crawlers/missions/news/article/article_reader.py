@@ -184,7 +184,7 @@ class _Page:
         self._now = now
         self._rule = by_rules(tree, rules)
         self._meta = meta_tags(tree)
-        self._json = json_ld(tree, frozenset([url, self._meta.canonical])) or ArticleParts()
+        self._json = json_ld(tree) or ArticleParts()
         self._sources = (self._rule, self._json, self._meta)
         self._site_names = [parts.site_name for parts in self._sources if parts.site_name]
 
@@ -260,9 +260,8 @@ class _Page:
         return None if is_early else found
 
     def _authors(self) -> tuple[str, ...]:
-        organisations = [*self._site_names, *self._json.organisations]
         declared, shown = [parts.authors for parts in self._sources], shown_authors(self._lines)
-        return authors(declared, organisations, self._url, shown)
+        return authors(declared, self._site_names, self._url, shown)
 
     @cached_property
     def _lines(self) -> PageLines:

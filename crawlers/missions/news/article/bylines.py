@@ -119,7 +119,7 @@ MAX_READ = 30  # lines that may be bylines
 _MAX_CHARS = 120  # of a byline
 _NEAR = 60  # elements between the headline and its byline
 _NAMED = re.compile(r"author|byline|\bautor|verfasser|auteur|redacteur|writer|contributor|journalist", re.I)
-_OTHER = re.compile(r"comment|related|teaser|recommend|follow|share|social|bio\b|description|avatar|image|photo", re.I)
+_OTHER = re.compile(r"comment|related|description|image|photo", re.I)
 _NAME = re.compile(rf"[^\W\d_][\w.'’ʼ{COMBINING_MARKS}-]*")
 _PARTICLES = frozenset(
     "al bin da das de de' del della den der di do dos du el i la le ten ter van von und y e zu zur".split()  # noqa: SIM905

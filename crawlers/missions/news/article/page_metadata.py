@@ -21,7 +21,6 @@ from contextlib import suppress
 from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urldefrag
 
 from cssselect import SelectorError
 from parsel import Selector
@@ -47,7 +46,6 @@ class ArticleParts(NamedTuple):
     canonical: str = ""
     image: str = ""
     site_name: str = ""
-    organisations: tuple[str, ...] = ()  # the authors that are no persons
     description: str = ""
     keywords: tuple[str, ...] = ()
     modified: str = ""
@@ -102,10 +100,10 @@ _NOT_THE_PAGE = frozenset(
 )
 
 
-def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
+def json_ld(tree: HtmlElement) -> ArticleParts | None:
     """Return the parts of the article that the JSON-LD of the page *tree* describes; None if it describes none.
 
-    If there are several, the first that names one of *urls* (the URLs of the page) is used, or the first of all.
+    If there are several, the first with a headline is used.
     """
     scripts = [script.text_content() for script in tree.xpath("//script[contains(@type, 'ld+json')]")]
     nodes = statements(scripts)
@@ -122,7 +120,7 @@ def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
         name = value.get("@id") if isinstance(value, dict) else None
         return by_id.get(name, value) if isinstance(name, str) else value
 
-    best = max(articles or pages, key=lambda node: (_names(node, urls), bool(_text(node.get("headline")))))
+    best = max(articles or pages, key=lambda node: bool(_text(node.get("headline"))))
     parts = _parts(best.get, resolve)
     return parts if articles else parts._replace(title="")  # the name of a page includes the site's name
 
@@ -168,25 +166,14 @@ def is_article(node: dict[str, Any]) -> bool:
     return any(name.endswith("article") or name in _OTHER_ARTICLES for name in _types(node))
 
 
-def _names(node: dict[str, Any], urls: frozenset[str]) -> bool:
-    for name in ("mainEntityOfPage", "url", "@id"):
-        for value in _listed(node.get(name)):
-            url = value.get("@id") or value.get("url") if isinstance(value, dict) else value
-            if isinstance(url, str) and urldefrag(url)[0] in urls:
-                return True
-    return False
-
-
 def _parts(get: Callable[[str], Any], resolve: Callable[[Any], Any]) -> ArticleParts:
     authors = [resolve(author) for author in _listed(get("author") or get("creator"))]
-    persons = [author for author in authors if not _is_organisation(author)]
     publisher = resolve(next(iter(_listed(get("publisher"))), None))
     return ArticleParts(
         title=_text(get("headline")) or _text(get("name")),
         text=_text(get("articleBody")),
         published=_text(get("datePublished")) or _text(get("dateCreated")),
-        authors=tuple(_author_names(persons or authors)),
-        organisations=tuple(_author_names(author for author in authors if _is_organisation(author))),
+        authors=tuple(_author_names(authors)),
         section=_text(get("articleSection")),
         language=_text(get("inLanguage")),
         image=_image(get("image"), resolve) or _text(get("thumbnailUrl")),
@@ -205,11 +192,6 @@ def _is_free(get: Callable[[str], Any]) -> bool | None:
     words = [_text(str(one)).rpartition("/")[2].lower() for value in said for one in _listed(value)]
     # An article with one closed part is closed: some pages say nothing, or "true", of the whole.
     return False if "false" in words else True if "true" in words else None
-
-
-def _is_organisation(author: Any) -> bool:
-    types = [*_types(author)] if isinstance(author, dict) else []
-    return "person" not in types and any(name.endswith("organization") for name in types)
 
 
 def _author_names(authors: Iterable[Any]) -> Iterator[str]:
@@ -254,17 +236,13 @@ def _listed(value: Any) -> list[Any]:
 # For each part the names of its tags, the most reliable first; lower case, from property, name or itemprop.
 _TITLES = ("og:title", "twitter:title")
 _DATES = (
-    "article:published_time", "og:article:published_time", "article:published", "datepublished", "dc.date.issued",
-    "dcterms.created", "parsely-pub-date", "sailthru.date", "publishdate", "publish_date",
-    "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "citation_publication_date", "date", "dc.date",
+    "article:published_time", "og:article:published_time", "datepublished", "dc.date.issued", "parsely-pub-date",
+    "publishdate", "publish_date", "cxenseparse:recs:publishtime", "citation_publication_date", "date", "dc.date",
 )  # fmt: skip
-_AUTHORS = (
-    "author", "article:author", "parsely-author", "dc.creator", "dcterms.creator", "byl", "sailthru.author",
-    "cxenseparse:author", "citation_author", "og:article:author",
-)  # fmt: skip
+_AUTHORS = ("author", "article:author", "parsely-author", "sailthru.author", "cxenseparse:author")
 _SECTIONS = ("article:section", "og:article:section", "articlesection", "parsely-section", "section")
 _IMAGES = ("og:image", "og:image:url", "twitter:image", "image")
-_SITES = ("og:site_name", "application-name", "dc.publisher", "publisher", "twitter:site")
+_SITES = ("og:site_name", "application-name", "twitter:site")
 _DESCRIPTIONS = ("og:description", "description", "twitter:description")
 _KEYWORDS = ("news_keywords", "article:tag", "keywords", "parsely-tags", "sailthru.tags", "dc.subject")
 _CHANGES = (
