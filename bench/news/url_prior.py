@@ -18,7 +18,6 @@ import json
 import math
 import random
 import re
-import time
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
@@ -32,12 +31,14 @@ from selectolax.lexbor import LexborHTMLParser
 import crawlers
 from bench.halves import is_set_aside
 from bench.news.url_rules import COMMON, SCHEMAS, UNSEEN, drawn, filled
-from crawlers.missions.news.urls.url_prior import GROUP_OF, OF_URLS, UrlPrior, features_of
+from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, UrlClassifier
+from crawlers.missions.news.urls.url_prior import GROUP_OF, OF_URLS, UrlPrior, features_of, probability_of
 from crawlers.missions.news.urls.url_tokens import target_of_url
+from crawlers.store.writing.change_set import ChangeSet
 from crawlers.urls.domains import domain_group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 MANY_WORDS, FEW_WORDS = 6, 2  # of the longest link to a URL
 MIN_DOMAINS = 3  # with a feature: fewer say nothing about other sites
@@ -45,6 +46,7 @@ STRENGTH = 3.0  # of the Gaussian prior of the weights, chosen in a cross-valida
 MOST = 60.0  # labels of a kind that a domain counts as, at most
 SURE = 0.85  # a weak label is dropped before the second fit if the first one is that sure of the opposite
 SMALL = 0.02  # a smaller weight is dropped
+FIRST = 200  # URLs of a domain whose estimates are held against what they are
 DRAWN = 120  # URLs of a kind of a made-up host
 WORDED_HOSTS = 20
 _WORDS = sorted(GROUP_OF)
@@ -205,13 +207,23 @@ def by_hand(target: str) -> bool:
     return _HAND.search(target.partition("?")[0].rstrip("/").rpartition("/")[2]) is not None
 
 
-def microseconds(prior: UrlPrior, targets: Iterable[str]) -> float:
-    """The time of this thread for one URL."""
-    targets = list(targets)
-    start = time.thread_time()
-    for target in targets:
-        prior.probability(target)
-    return 1e6 * (time.thread_time() - start) / len(targets)
+def calibration(labels: Sequence[Labelled]) -> list[str]:
+    """The reliability of estimates, each made before its page is read, and their Brier score; 200 URLs of a domain."""
+    by_domain: dict[str, list[Labelled]] = defaultdict(list)
+    for one in labels:
+        by_domain[one.domain].append(one)
+    found = []
+    for domain, its in by_domain.items():
+        classifier, site = UrlClassifier(LEARNT_RULES), f"http://{domain.partition(':')[0]}"
+        for now, one in enumerate(random.Random(domain).sample(its, min(len(its), FIRST))):
+            found.append((probability_of(classifier.odds(site, site + one.target)), one.is_article))
+            classifier.label(site, site + one.target, 3.0 if one.is_article else -3.0, ChangeSet(), float(now))
+    lines = ["| probability | URLs | mean | articles |", "|---|--:|--:|--:|"]
+    for fifth in range(5):
+        some = [one for one in found if min(4, int(5 * one[0])) == fifth]
+        mean, share = (sum(column) / len(some) for column in zip(*some, strict=True))
+        lines.append(f"| {fifth / 5:.1f} to {(fifth + 1) / 5:.1f} | {len(some):,} | {mean:.2f} | {share:.2f} |")
+    return [*lines, f"Brier score {sum((p - is_article) ** 2 for p, is_article in found) / len(found):.3f}"]
 
 
 def main() -> None:
@@ -241,10 +253,7 @@ def main() -> None:
 
     for name, some in sets.items():
         print(f"| {name} | {len(some):,} | {quality(some, fits)} | {quality(some, by_hand)} |")
-    pages = [one for one in aside if one.is_page]
-    found = [sum(rule(one.target) for one in pages) / len(pages) for rule in (fits, by_hand)]
-    print(f"| recall of the pages set aside | {len(pages)} | {found[0]:.3f} | {found[1]:.3f} |")
-    print(f"{microseconds(prior, (one.target for one in aside)):.1f} µs for a URL")
+    print("\n".join(calibration(aside)))
 
 
 if __name__ == "__main__":

@@ -221,17 +221,18 @@ class UrlClassifier:
         # Sections, which lead to articles, are found before most pages; copies of articles look more like articles.
         return QueueSlot(FIT, probability_of(odds)) if odds >= 0.0 else QueueSlot(OTHER, 0.0)
 
+    def odds(self, site: str, url: str) -> float:
+        """Return the log-odds that *url* of *site* is an article, where rules are learnt and no person has any."""
+        return self._odds(site, url, self._rules.weight(site, url))
+
     def _odds(self, site: str, url: str, weight: float) -> float:
-        """Return the log-odds of *url*; *weight* is that of the rules that it matches."""
         taught = self._taught_of(rule_domain(site))
         odds = taught.prior.odds(url[len(site) :])
         return odds + taught.trust * log_odds(weight or MISSED) if self._rules.has_rules(site) else odds
 
     def support(self, site: str, url: str) -> float:
         """Return the log-odds, from 0 to `SUPPORT`, that its URL adds to the evidence of the page at *url*."""
-        if not self._learns or is_archive(url):
-            return 0.0
-        return max(0.0, min(SUPPORT, self._odds(site, url, self._rules.weight(site, url))))
+        return 0.0 if not self._learns or is_archive(url) else max(0.0, min(SUPPORT, self.odds(site, url)))
 
     def label(self, site: str, url: str, odds: float, changes: ChangeSet, now: float) -> bool:
         """Learn from the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored.
