@@ -104,14 +104,10 @@ def _of_last(last: str, before: str) -> list[str]:
         f"nd:{min(count, 5)}|{min(digits, 6)}",
     ]
     found += suffix
-    if len(words) == 1 and len(last) <= MAX_WORD and not numbers:
-        found.append(f"lw:{last}")
     for place in {0, len(words) - 1} if words else ():
         group = GROUP_OF.get(words[place])
         if group is not None:
             found.append(f"lg:{group}|{'one' if count == 1 else 'first' if place == 0 else 'last'}")
-    if words and words[0] is not last and len(words[0]) <= MAX_WORD and kind != "word" and count <= 2:
-        found.append(f"p:{words[0]}")  # article123, video-123
     return found
 
 
@@ -127,10 +123,8 @@ def _of_query(query: str) -> list[str]:
         if len(name) <= MAX_WORD:
             found.append(f"q:{name}")
         found.append(f"qk:{_kind(value)}")
-        if value.isalpha() and len(value) <= MAX_WORD:
-            found.append(f"qv:{name}={value}")
-            if (named := GROUP_OF.get(value)) is not None:
-                found.append(f"qg:{named}")
+        if (named := GROUP_OF.get(value)) is not None:
+            found.append(f"qg:{named}")
     return found
 
 
