@@ -7,7 +7,8 @@ what a person or a parser made for the site says that its article is; or "with" 
 must not be in it}. See `bench.quality.extraction` for "body", which news pages have; pages with a "text" may be others,
 such as blogs and guides. If folders share a page, the first one's is used. Domains with an even hash train, with a
 cross-validation of five folds; the others are only measured, and only with --set-aside. --write replaces the weights
-of the project. Probabilities of the first pass that a page of the training adds to the second come from weights that
+of the project; with OMP_NUM_THREADS=1 the same pages give the same ones. Probabilities of the first pass that a page
+of the training adds to the second come from weights that
 were fitted on other domains.
 """
 
@@ -33,20 +34,19 @@ from crawlers.missions.news.article.page_metadata import ArticleParts, json_ld, 
 from crawlers.missions.news.article.text_blocks import TextBlock, page_tree, text_blocks
 from crawlers.missions.news.article.text_choice import OF_BLOCKS, best_set, features, lengths_of, probabilities, votes
 from crawlers.pages.charset import decode
-from crawlers.ranking.link_features import shipped_weights
 from crawlers.urls.domains import rule_domain
 from crawlers.urls.resolution import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 NEWS = 6.0  # times as much as another page counts a news page: there are few, and they are what we want
 FOLDS = 5
 LEAST_FOLDS = 2  # with whole pages: one is measured, the other trains
-STRINGS = 0.5  # times as much counts a page of which only some strings are known
+STRINGS = 1.0  # times as much counts a page of which only some strings are known
 WHOLE = 50.0  # times as much as the blocks of a page counts its F1, of expected words
 LEAST_WORDS = 20  # of an article
-STRENGTH = 4.0  # of the Gaussian prior of the weights, around those of the project, which more pages have made
+STRENGTH = 0.3  # of the Gaussian prior of the weights, around 0
 MIN_GRAMS = 0.5  # of the groups of three words of a block in the text: then the block belongs to it
 SMALL = 0.12  # a feature whose weight times its deviation is smaller is dropped before the second fit
 
@@ -120,25 +120,19 @@ def labels(blocks: Sequence[TextBlock], truth: str) -> list[float]:
     return found
 
 
-def fitted(pages: Sequence[Example], names: Sequence[str], around: Mapping[str, float]) -> dict[str, float]:
-    """The weights of the model; "" is the constant. Those *around* which they are looked for are 0 where none is named.
+def fitted(pages: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
+    """The weights of the model; "" is the constant.
 
     First those of the logistic regression over blocks; from there those that also make the F1 of the pages high, where
     each block counts with its probability.
     """
-    data = _Data(pages, names, around)
-    start = minimize(
-        data.of_blocks,
-        np.append(around.get("", 0.0), data.around),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 300},
-    ).x
+    data = _Data(pages, names)
+    start = minimize(data.of_blocks, np.zeros(len(names) + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
     found = minimize(data.of_both, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
     effects = np.abs(found[1:]) * data.deviations
     kept = [name for name, effect in zip(names, effects, strict=True) if effect >= SMALL]
     if len(kept) < len(names):
-        return fitted(pages, kept, around)
+        return fitted(pages, kept)
     return {"": round(float(found[0]), 3)} | {
         name: round(float(one), 3) for name, one in zip(names, found[1:], strict=True)
     }
@@ -147,8 +141,7 @@ def fitted(pages: Sequence[Example], names: Sequence[str], around: Mapping[str, 
 class _Data:
     """The blocks of all pages, and the losses of weights on them with their gradients."""
 
-    def __init__(self, pages: Sequence[Example], names: Sequence[str], around: Mapping[str, float]) -> None:
-        self.around = np.array([around.get(name, 0.0) for name in names])
+    def __init__(self, pages: Sequence[Example], names: Sequence[str]) -> None:
         # Pages with a text come first, as whole pages; of the others the blocks of which something is known follow.
         whole_pages = [page for page in pages if page.truth]
         known = [(page, ~np.isnan(page.labels)) for page in pages if not page.truth]
@@ -172,10 +165,9 @@ class _Data:
     def of_blocks(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         odds = self.matrix @ point[1:] + point[0]
         error = self.weight * (_probability(odds) - self.right)
-        away = point[1:] - self.around
-        slope = np.concatenate([[error.sum()], self.matrix.T @ error + STRENGTH * away])
+        slope = np.concatenate([[error.sum()], self.matrix.T @ error + STRENGTH * point[1:]])
         value = (self.weight * (np.logaddexp(0, odds) - self.right * odds)).sum()
-        return float(value + STRENGTH / 2 * away @ away), slope
+        return float(value + STRENGTH / 2 * point[1:] @ point[1:]), slope
 
     def of_both(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         value, slope = self.of_blocks(point)
@@ -229,7 +221,7 @@ def held_out(pages: Sequence[Example]) -> list[Any]:
     found: list[Any] = [None] * len(pages)
     for fold in range(FOLDS):
         others = [page for page, its in zip(pages, folds, strict=True) if its != fold]
-        weights = fitted(others, sorted(pages[0].columns), {})  # those of the project know these pages
+        weights = fitted(others, sorted(pages[0].columns))
         for number, its in enumerate(folds):
             if its == fold:
                 found[number] = probabilities(pages[number].columns, weights)
@@ -270,10 +262,9 @@ def main() -> None:
         parser.error("pages of several domains for training are needed that have a body or a text")
     start = time.process_time()
     weights: dict[str, dict[str, float]] = {}
-    shipped = shipped_weights(OF_BLOCKS)
-    weights["first"] = fitted(known, sorted(known[0].columns), shipped["first"])
+    weights["first"] = fitted(known, sorted(known[0].columns))
     voted = with_votes(known, held_out(known))
-    weights["second"] = fitted(voted, sorted(voted[0].columns), shipped["second"])
+    weights["second"] = fitted(voted, sorted(voted[0].columns))
     if chosen.write:
         file = Path(crawlers.__file__).parent / OF_BLOCKS
         file.write_text(json.dumps(weights, indent=0, sort_keys=True) + "\n", "utf-8")

@@ -23,14 +23,13 @@ class Kind(IntEnum):
 
     ITEM = 1 << 0
     FORM = 1 << 1
-    NAVIGATION = 1 << 2
-    FOOTER = 1 << 3
-    HIDDEN = 1 << 4
-    COMMENT = 1 << 5
-    PROMOTION = 1 << 6
-    BYLINE = 1 << 7
-    ARTICLE = 1 << 8
-    CAPTION = 1 << 9
+    FOOTER = 1 << 2
+    HIDDEN = 1 << 3
+    COMMENT = 1 << 4
+    PROMOTION = 1 << 5
+    BYLINE = 1 << 6
+    ARTICLE = 1 << 7
+    CAPTION = 1 << 8
 
 
 class TextBlock(NamedTuple):
@@ -110,7 +109,7 @@ _BLOCKS = frozenset(
     " h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td th thead tr ul".split()
 )
 _KIND_OF_TAG = {
-    "li": Kind.ITEM, "dd": Kind.ITEM, "dt": Kind.ITEM, "form": Kind.FORM, "button": Kind.FORM, "nav": Kind.NAVIGATION,
+    "li": Kind.ITEM, "dd": Kind.ITEM, "dt": Kind.ITEM, "form": Kind.FORM, "button": Kind.FORM,
     "footer": Kind.FOOTER, "article": Kind.ARTICLE, "main": Kind.ARTICLE,
 }  # fmt: skip
 # Of names in lower case, behind a blank: so each pattern has few first characters, which `re` looks for quickly.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OF_BLOCKS = "missions/news/article/text_weights.json"  # the shipped weights
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"”’»)'」』]*\s*\Z")
-_SMALL, _MEDIUM, _LONG = 60, 120, 80  # characters
+_MEDIUM = 120  # characters
 _PRIOR_CHARS = 20  # so that few neighbours prove little
 _MOST_CHARS = 200_000  # of a description that are searched: hostile ones have millions
 _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts of which each sign counts as a word
@@ -95,21 +95,17 @@ def features(blocks: Sequence[TextBlock], description: str = "") -> dict[str, Co
 
 
 def votes(blocks: Sequence[TextBlock], first: Column) -> dict[str, Column]:
-    """Return what the *first* probabilities say: those of each block, of those like it, before it and near it."""
+    """Return what the *first* probabilities say: those of the blocks like each block, before it and near it."""
     lengths = lengths_of(blocks)
     chars = first * lengths
     parents, grandparents = ([_above(block, levels) for block in blocks] for levels in (1, 2))
     return {
-        "first": first,
-        "first, siblings": _share_of_others(parents, chars, lengths),
         "first, around": _share_of_others([block.around for block in blocks], chars, lengths),
         "first, of this look around": _share_of_others([(one.around, one.look) for one in blocks], chars, lengths),
         "first, of all in the parent": _sums(parents, chars) / max(float(chars.sum()), 1.0),
         "first, of all in the grandparent": _sums(grandparents, chars) / max(float(chars.sum()), 1.0),
         "first, before": (np.cumsum(chars) - chars) / max(float(chars.sum()), 1.0),
-        "first, last but one": _of_neighbour(first, -2),
         "first, last": _of_neighbour(first, -1),
-        "first, after next": _of_neighbour(first, 2),
     }
 
 
@@ -141,18 +137,13 @@ def _look(blocks: Sequence[TextBlock]) -> dict[str, Column]:
     links = np.array([block.link_chars for block in blocks]) / lengths
     kinds = np.array([block.kind for block in blocks])
     tags = np.array([block.tag for block in blocks])
-    is_paragraph = tags == "p"
     columns: dict[str, ArrayLike] = {
         **{kind.name.lower(): (kinds & kind) > 0 for kind in Kind},
-        "short": lengths < _SMALL,
         "not long": lengths < _MEDIUM,
         "length": np.minimum(np.log1p(lengths) / 8, 1.0),
         "linked": links,
-        "mostly linked": links > 0.5,
         "sentence": [_SENTENCE_END.search(block.text) is not None for block in blocks],
-        "p": is_paragraph,
-        "long p": is_paragraph & (lengths > _LONG) & (links < 0.3),
-        "div": (tags == "div") | (tags == "section"),
+        "p": tags == "p",
         "h1": tags == "h1",
         "heading": np.isin(tags, ["h2", "h3", "h4", "h5", "h6"]),
     }
@@ -176,25 +167,18 @@ def _neighbours(blocks: Sequence[TextBlock], look: Mapping[str, Column]) -> dict
         "linked, last": _of_neighbour(look["linked"], -1),
         "linked, next": _of_neighbour(look["linked"], 1),
         "item, next": _of_neighbour(look["item"], 1),
-        "heading, last": _of_neighbour(look["heading"], -1),
         "heading, next": _of_neighbour(look["heading"], 1),
-        "heading, after next": _of_neighbour(look["heading"], 2),
     }
 
 
 def _of_neighbour(column: Column, offset: int) -> Column:
-    """Return the value of the block that is *offset* blocks further; 0 beyond the ends."""
-    found = np.zeros(len(column))
-    if abs(offset) < len(column):
-        if offset > 0:
-            found[:-offset] = column[offset:]
-        else:
-            found[-offset:] = column[:offset]
-    return found
+    """Return the value of the next block (*offset* 1) or the last one (-1); 0 beyond the ends."""
+    padded = np.pad(column, 1)
+    return padded[2:] if offset > 0 else padded[:-2]
 
 
 def _described(blocks: Sequence[TextBlock], description: str) -> dict[str, Column]:
-    """Return which share of the words of each block is in the description, and how alike the two are.
+    """Return how alike each block and the description are in words.
 
     Slogans, which pages repeat, don't count as described: some sites describe all pages so.
     """
@@ -206,7 +190,6 @@ def _described(blocks: Sequence[TextBlock], description: str) -> dict[str, Colum
     is_slogan = np.array([occurrences[block.text] > 1 for block in blocks], float)
     common = np.array([len(own & described) for own in words], float) * (1 - is_slogan)
     return {
-        "in the description": common / sizes,
         "like the description": 2 * common / (sizes + len(described)),
         "occurs again": is_slogan,
     }
