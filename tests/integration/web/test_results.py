@@ -145,7 +145,7 @@ def test_documents_are_read_and_rules_are_tried(page, filled):
     page.set_viewport_size({"width": 1280, "height": 800})
 
     page.get_by_role("link", name="Which rule?").click()
-    expect(page.locator(".verdict")).to_contain_text("The rule of the highest weight that it matches decides")
+    expect(page.locator(".verdict")).to_contain_text("The rule of the highest weight that it matches")
     page.get_by_label("Or one URL").fill("")
     rule = page.get_by_label("Rule", exact=True)
     rule.press_sequentially("/1.*")

@@ -14,7 +14,7 @@ from crawlers.inputs.program import program
 from crawlers.missions.news.feeds.sources_file import check_rule
 from crawlers.missions.news.reports.document_history import read_document
 from crawlers.missions.news.reports.document_list import Documents
-from crawlers.missions.news.reports.url_rule_trial import by_prior, decision, rules_at, trial
+from crawlers.missions.news.reports.url_rule_trial import decision, probability_of, rules_at, trial
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters, wanted_sites
 from crawlers.reports.catalogue.report import TimeLimit
@@ -74,7 +74,7 @@ class UrlTest(NamedTuple):
     url: str
     decision: Decision
     is_matched: bool | None  # None: no rule was typed
-    prior: float | None  # the probability that it is an article, if no rules apply to its site
+    probability: float | None  # that it is an article; None: a rule of people decides, or nothing is learnt
 
 
 def rules(request: Request) -> Response:
@@ -141,7 +141,8 @@ def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExp
         raise ConfigError(f"A URL has at most {MAX_URL_CHARS:,} characters here.")
     absolute = resolve(url if "://" in url else f"http://{url}", "").url
     is_matched = None if expressions is None else bool(expressions.matching(target_of_url(absolute)))
-    return UrlTest(absolute, decision(connection, absolute), is_matched, by_prior(connection, crawl_id, absolute))
+    probability = probability_of(connection, crawl_id, absolute)
+    return UrlTest(absolute, decision(connection, absolute), is_matched, probability)
 
 
 ROUTES = [

@@ -11,10 +11,8 @@ from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.missions.news.stored.news_tables import document, news_score
 from crawlers.missions.news.urls.rule_learner import MAX_LABELS
 from crawlers.missions.news.urls.stored_rules import labels_of, stored_rules_of
-from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, is_archive
-from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior
+from crawlers.missions.news.urls.url_classifier import LEARNT_RULES, UrlClassifier
 from crawlers.missions.news.urls.url_tokens import target_of_url
-from crawlers.ranking.link_features import shipped_weights
 from crawlers.reasons import Reason, code_of
 from crawlers.reports.catalogue.conditions import contains
 from crawlers.reports.histories.history import Said, said
@@ -106,24 +104,23 @@ def decision(connection: Connection, url: str) -> Decision:
     return Decision(rules, matching, matching[-1] if matching[-1].rule.weight == 0 else matching[0])
 
 
-def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
-    """Return the probability by the prior that *url*, an absolute one, is an article.
+def probability_of(connection: Connection, crawl_id: int, url: str) -> float | None:
+    """Return the probability that *url*, an absolute one, is an article, by the rules and labels of its domain.
 
-    None if its site has rules, or the crawl no prior. It is that of the labels of its domain. As in the crawl, it is 0
-    for URLs of archives.
+    The crawl orders by it, but for labels beyond the first `MAX_LABELS`: 0 for archives. None if a rule of
+    people decides, or nothing is learnt.
     """
-    if rules_at(connection, site_of(url)):
+    name, domain = site_of(url), rule_domain(site_of(url))
+    found = decision(connection, url)
+    is_decided = any(stored.rule.is_of_people for stored in found.matching)
+    if is_decided or recorded(connection, crawl_id, "NEWS_RULES") != {"NEWS_RULES": LEARNT_RULES}:
         return None
-    if recorded(connection, crawl_id, "NEWS_RULES") != {"NEWS_RULES": LEARNT_RULES}:
-        return None
-    if is_archive(url):
-        return 0.0
-    domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights(OF_URLS))
+    classifier = UrlClassifier(LEARNT_RULES)
+    classifier.replace(domain, [stored.rule for stored in found.rules])
     similar = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id, contains(site.c.site, domain))
     site_ids = [site_id for site_id, name in connection.execute(similar) if rule_domain(name) == domain]
-    for one in labels_of(connection, site_ids, MAX_LABELS):
-        prior.label(target_of_url(one.url), one.odds > 0.0)
-    return prior.probability(target_of_url(url))
+    classifier.recall(labels_of(connection, site_ids, MAX_LABELS))
+    return classifier.probability(name, url)
 
 
 def trial(
@@ -182,11 +179,8 @@ def queue_facts(connection: Connection, crawl_id: int, page_id: int, is_over: Ca
     row = connection.execute(select(news_score).where(news_score.c.page_id == page_id)).one_or_none()
     if row is None or not (lines := waiting(connection, news_score, row)):
         return []
-    url = connection.execute(select(page.c.url).where(page.c.id == page_id)).scalar_one()
-    if (probability := by_prior(connection, crawl_id, url)) is not None:
-        lines.append(
-            said("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
-        )
+    if row.queue == FIT:
+        lines.append(said("an article with a probability of %(probability)s", probability=f"{row.value:.2f}"))
     if row.queue in _NEWS_QUEUES:
         lines.append(said("in the queue of %(kind)s", kind=_NEWS_QUEUES[row.queue]))
     return lines

@@ -221,6 +221,10 @@ class UrlClassifier:
         # Sections, which lead to articles, are found before most pages; copies of articles look more like articles.
         return QueueSlot(FIT, probability_of(odds)) if odds >= 0.0 else QueueSlot(OTHER, 0.0)
 
+    def probability(self, site: str, url: str) -> float:
+        """Return the probability that *url* of *site* is an article, where rules are learnt and no person has any."""
+        return 0.0 if is_archive(url) else probability_of(self.odds(site, url))
+
     def odds(self, site: str, url: str) -> float:
         """Return the log-odds that *url* of *site* is an article, where rules are learnt and no person has any."""
         return self._odds(site, url, self._rules.weight(site, url))

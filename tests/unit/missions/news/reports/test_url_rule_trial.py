@@ -3,9 +3,10 @@
 import pytest
 
 from crawlers.items import State
-from crawlers.missions.news.reports.url_rule_trial import SAMPLE, by_prior, decision, trial
+from crawlers.missions.news.reports.url_rule_trial import SAMPLE, decision, probability_of, trial
 from crawlers.missions.news.stored.news_tables import PageLabelRow
-from crawlers.missions.news.urls.stored_rules import add_rule
+from crawlers.missions.news.urls.rule_learner import LEARNT, UrlRule
+from crawlers.missions.news.urls.stored_rules import add_rule, replace_rules
 from crawlers.store.schema.tables import SettingRow
 from crawlers.urls.url_expressions import UrlExpressions
 from tests.support.missions.news.news_store import SITE, NewsStore
@@ -71,14 +72,14 @@ def test_samples_and_trials_are_bounded(news):
 
 
 @pytest.fixture
-def with_prior(news):
-    """A crawl that has a prior, which learns."""
+def learning(news):
+    """A crawl that learns rules."""
     news.write(SettingRow(news.id, "NEWS_RULES", "learnt"))
     return news
 
 
 def probability(news, url=f"{SITE}/kx/storm"):
-    return read(by_prior, news.database, news.id, url)
+    return read(probability_of, news.database, news.id, url)
 
 
 def teach(news, odds, *paths, site=SITE):
@@ -90,18 +91,34 @@ KNOWN = ("/kx/fire", "/kx/cup", "/kx/train", "/kx/mayor")
 
 
 @pytest.mark.both_stores
-def test_prior_knows_the_labels_of_the_domain_after_any_number_of_uncertain_ones(with_prior):
-    before = probability(with_prior)
+def test_probability_knows_the_labels_of_the_domain_after_any_number_of_uncertain_ones(learning):
+    before = probability(learning)
     assert 0.0 < before < 0.4
-    teach(with_prior, 1.0, *(f"/u/{number}" for number in range(64)))
-    assert probability(with_prior) == before
-    teach(with_prior, 3.0, *KNOWN)
-    of_site = probability(with_prior)
+    teach(learning, 1.0, *(f"/u/{number}" for number in range(64)))
+    assert probability(learning) == before
+    teach(learning, 3.0, *KNOWN)
+    of_site = probability(learning)
     assert of_site > before + 0.2
-    assert probability(with_prior, "https://www.one.example/kx/storm") == of_site
-    assert probability(with_prior, "http://sport.one.example/kx/storm") == before
+    assert probability(learning, "https://www.one.example/kx/storm") == of_site
+    assert probability(learning, "http://sport.one.example/kx/storm") == before
 
 
-def test_crawl_without_learnt_rules_has_no_prior(with_prior):
-    with_prior.write(SettingRow(with_prior.id, "NEWS_RULES", "manual"))
-    assert probability(with_prior) is None
+def test_crawl_that_learns_nothing_has_no_probability(learning):
+    learning.write(SettingRow(learning.id, "NEWS_RULES", "manual"))
+    assert probability(learning) is None
+
+
+def test_learnt_rules_count_with_the_labels_and_those_of_people_alone(learning):
+    def learn(regex):
+        with learning.database.write() as connection:
+            replace_rules(connection, LEARNT, {"one.example": [UrlRule(regex, 0.9, LEARNT)]})
+
+    teach(learning, 3.0, *KNOWN)
+    without = probability(learning)
+    learn("/other/.*")
+    assert probability(learning) < without
+    learn("/kx/.*")
+    assert probability(learning) > without
+    assert probability(learning, f"{SITE}/kx/?page=2") == 0.0
+    add(learning, "/kx/s.*", 1.0)
+    assert probability(learning) is None

@@ -64,7 +64,7 @@ def test_rule_that_needs_too_much_memory_is_said_to(browser, crawl_id, monkeypat
 
 def test_one_url_is_tested_against_the_rules_of_its_site(browser, crawl_id):
     text = tried(browser, crawl_id, url="c.test/99")
-    assert "The rule of the highest weight that it matches decides: <code>/[0-9]+</code>" in text
+    assert "The rule of the highest weight that it matches: <code>/[0-9]+</code>" in text
     assert "learnt · weight 0.8 · rule 1 of c.test" in text
     text = tried(browser, crawl_id, url="http://c.test/12", rule="/x")
     assert "A rule that forbids decides, whatever other rules match: <code>/1.* except /11</code>" in text
