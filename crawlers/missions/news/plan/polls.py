@@ -9,28 +9,29 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from crawlers.missions.news.news_items import ANNOUNCERS, ARTICLE, PAGE, POLLED_LISTS
-from crawlers.missions.news.plan.poll_plan import TINY, UNKNOWN, USUAL_WINDOW, ArrivalRate, Demand, demand, safe_s
+from crawlers.missions.news.plan.poll_plan import UNKNOWN, USUAL_WINDOW, ArrivalRate, PollPlan, distribution, safe_s
 from crawlers.missions.news.stored.news_tables import PollRow
 from crawlers.reasons import Reason, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from crawlers.frontier.values import Lease
-    from crawlers.missions.news.plan.poll_plan import PollLimits
+    from crawlers.missions.news.plan.poll_plan import Floats, PollLimits
     from crawlers.store.writing.change_set import ChangeSet
 
 logger = logging.getLogger(__name__)
 
 REPEAT_S = 3600.0  # after which a warning is repeated
-CHECK_S = 60.0  # between two checks whether there is something to warn of
 MAX_FAILURES = 20  # in a row, after which a page that is not a feed is no longer polled
 STALE_AFTER_S = 14 * 86_400.0  # without new items, after which a page is no longer polled
 HOST_SHARE = 0.5  # of the requests that the delay of a host allows, for polls; the rest is for items
+CYCLE = 16  # the plan is made again when one in 16 feeds was polled, so that the cost per poll does not grow
 JITTER = 0.1  # of an interval, so that polls do not synchronise with feeds that publish on the hour
 GOLDEN = 0.6180339887498949  # multiples of the golden ratio are evenly distributed modulo 1
-NONE = Demand()
 
 
 @dataclass(slots=True)
@@ -44,8 +45,7 @@ class _Poll:
     rate: ArrivalRate = UNKNOWN
     window: int = USUAL_WINDOW  # number of items in the feed
     responded_at: float | None = None  # when it was polled successfully last
-    needed_per_s: float = 0.0  # polls, so that no item is late or lost
-    demand: Demand = NONE
+    needed_per_s: float = 0.0  # polls
     rest: int = 0  # number of its entries that were read, if others follow
 
 
@@ -63,17 +63,22 @@ class Polls:
         self._polls: dict[int, _Poll] = {}
         self._pages: Counter[int] = Counter()  # number of polls of a site that are not feeds
         self._delays: dict[int, float] = {}  # of sites
-        self._total = NONE  # of the demands of all
-        self._needed = defaultdict[int, float](float)  # polls per second that the pages of a site need
-        self._check_at = 0.0
+        self._plan = PollPlan(1.0 / limits.slowest_s)
+        # Of sites with a delay: the share of the polls that its pages need, and how many further ones each may have.
+        self._possible: dict[int, tuple[float, float]] = {}
+        self._polled = math.inf  # since the plan was made; it never was
+        self._warning = ""
+        self._warn_at = 0.0
 
     def divide(self, workers: int) -> None:
         """Distribute only this worker's part of the polls per second, that of each of some *workers*."""
-        self._workers = workers
+        if workers != self._workers:
+            self._workers, self._polled = workers, math.inf
 
     def set_delay(self, site_id: int, delay_s: float) -> None:
         """Set the delay between two requests to a site, in seconds; polls may use `HOST_SHARE` of the requests."""
         self._delays[site_id] = delay_s
+        self._polled = math.inf
 
     def recall(self, rows: Iterable[PollRow], now: float) -> None:
         """Restore the polls of earlier runs."""
@@ -120,11 +125,9 @@ class Polls:
 
     def warn(self, now: float) -> None:
         """Warn when there is too little time for all polls, at most once an hour."""
-        if now >= self._check_at:
-            warning = self.warning()
-            self._check_at = now + (REPEAT_S if warning else CHECK_S)
-            if warning:
-                logger.warning("%s", warning)
+        if self._warning and now >= self._warn_at:
+            self._warn_at = now + REPEAT_S
+            logger.warning("%s", self._warning)
 
     def record_poll(
         self,
@@ -166,6 +169,9 @@ class Polls:
             changes.add(_row(lease.id, poll, now, now, "no new items for a long time"))
             self.forget(lease.id)
             return None
+        self._polled += 1
+        if self._polled * CYCLE >= len(self._polls):
+            self._make_plan()
         due_at = now + self._interval_s(lease.id, now)
         changes.add(_row(lease.id, poll, due_at, now, problem))
         return due_at
@@ -193,7 +199,6 @@ class Polls:
         """Stop polling a page that has moved or is disallowed now, if it is polled."""
         if (poll := self._polls.pop(page_id, None)) is not None:
             self._pages[poll.site_id] -= poll.kind == PAGE
-            self._ask(poll, NONE, 0.0)
 
     def _poll_of(self, lease: Lease, kind: str) -> _Poll:
         if lease.id not in self._polls:
@@ -207,57 +212,53 @@ class Polls:
 
     def _interval_s(self, page_id: int, now: float) -> float:
         """Return the interval until the next poll of a page, shortened by up to `JITTER`."""
+        (visits,) = self._plan.visits(*self._bounds([self._polls[page_id]]))
         jitter = JITTER * ((page_id * GOLDEN + now * GOLDEN) % 1.0)
-        visits = self._polls[page_id].demand.visits(self._total, self._budget_per_s)
-        return max(self._limits.shortest_s, (1.0 - jitter) / visits)
+        return max(self._limits.shortest_s, (1.0 - jitter) / float(visits))
 
-    @property
-    def _budget_per_s(self) -> float:
-        return self._per_s / self._workers * (1.0 - JITTER / 2)
+    def _bounds(self, polls: Collection[_Poll]) -> tuple[Floats, Floats, Floats]:
+        """Return the items per second of pages, and their lowest and their highest polls per second."""
+        needed = np.array([poll.needed_per_s for poll in polls])
+        share, more = np.array([self._possible.get(poll.site_id, (1.0, math.inf)) for poll in polls]).T
+        highest = np.minimum(1.0 / self._limits.shortest_s, share * needed + more)
+        return np.array([poll.rate.per_s for poll in polls]), np.minimum(needed, highest), highest
 
     def _learn(self, poll: _Poll) -> None:
-        """Determine how many polls a page needs so that no item is late or lost, and how many it asks for.
-
-        Of the polls that the delay of its site allows, each page may have a part in the ratio of those that it needs.
-        """
-        limits = self._limits
+        """Determine how many polls a page needs so that no item is late or lost."""
         safe = math.inf if poll.responded_at is None else safe_s(poll.rate, poll.window)
-        in_time, most = 1.0 / limits.slowest_s, 1.0 / limits.shortest_s
-        needed = 1.0 / max(limits.shortest_s, min(limits.slowest_s, safe))
-        self._ask(poll, NONE, needed)
-        if delay_s := self._delays.get(poll.site_id):
-            most = min(most, HOST_SHARE / delay_s * needed / self._needed[poll.site_id])
-        weight = math.sqrt(poll.rate.per_s)
-        self._ask(poll, demand(in_time, needed, most, weight, self._total, self._budget_per_s), needed)
+        poll.needed_per_s = 1.0 / max(self._limits.shortest_s, min(self._limits.slowest_s, safe))
 
-    def _ask(self, poll: _Poll, wanted: Demand, needed_per_s: float) -> None:
-        self._needed[poll.site_id] += needed_per_s - poll.needed_per_s
-        self._total = self._total.plus(poll.demand, -1).plus(wanted)
-        poll.demand, poll.needed_per_s = wanted, needed_per_s
+    def _make_plan(self) -> None:
+        """Distribute the polls per second again.
 
-    def warning(self) -> str:
-        """Return which polls there is no time for; "" if there is for all."""
+        Of the polls that the delay of a site allows, each page gets those that it needs, and an equal part of others.
+        """
+        self._polled, self._possible = 0, {}
+        needed: dict[int, list[float]] = defaultdict(list)
+        for poll in self._polls.values():
+            needed[poll.site_id].append(poll.needed_per_s)
+        for site_id, its in needed.items():
+            if delay_s := self._delays.get(site_id):
+                allowed = HOST_SHARE / delay_s
+                share = min(1.0, allowed / sum(its))
+                self._possible[site_id] = share, (allowed - share * sum(its)) / len(its)
+        budget_per_s, usable = self._per_s / self._workers, 1.0 - JITTER / 2
+        self._plan = distribution(*self._bounds(self._polls.values()), budget_per_s * usable, self._plan.in_time)
         sentences = []
-        needed_per_s = (self._total.in_time + self._total.for_windows) / (1.0 - JITTER / 2)
-        budget_per_s = self._per_s / self._workers
-        if needed_per_s > budget_per_s:
+        if min(self._plan.window_share, self._plan.share) < 1.0:
+            needed_per_s = sum(map(sum, needed.values())) / usable
             of_worker = "" if self._workers == 1 else f", of {budget_per_s:.3g} for this worker"
             enough = needed_per_s * self._workers
             sentences.append(
                 f"{len(self._polls):,} feeds need {needed_per_s:.3g} polls per second so that no item is late or "
                 f"lost{of_worker}; increase FEED_POLLS_PER_SECOND={self._per_s:g} to {enough:.3g}."
             )
-        possible = [
-            HOST_SHARE / delay_s / max(self._needed[number], TINY)
-            for number, delay_s in self._delays.items()
-            if delay_s
-        ]
-        if too_slow := [share for share in possible if share < 1.0]:
+        if too_slow := [share for share, _ in self._possible.values() if share < 1.0]:
             sentences.append(
                 f"Hosts whose delays are too long for the polls that their feeds need: {len(too_slow):,} (at worst, "
                 f"{min(too_slow):.0%} of the polls are possible); shorten their delays, or remove feeds."
             )
-        return " ".join(sentences)
+        self._warning = " ".join(sentences)
 
 
 def _rest(problem: str | None) -> int:

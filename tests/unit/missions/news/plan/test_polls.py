@@ -106,10 +106,10 @@ def test_what_failed_at_first_is_what_it_turns_out_to_be(polls):
     assert polls.has_room(1)
 
 
-def test_want_of_polls_is_told_within_a_minute_and_each_hour(polls, caplog, monkeypatch):
+def test_want_of_polls_is_told_when_it_begins_and_each_hour(polls, caplog, monkeypatch):
     told = []
     for minute, warning in ((0, ""), (1, "5 too few"), (2, "8 too few"), (60, "9 too few"), (61, "others")):
-        monkeypatch.setattr(polls, "warning", lambda warning=warning: warning)
+        monkeypatch.setattr(polls, "_warning", warning)
         polls.warn(NOW + 60 * minute)
         told.append(len(caplog.messages))
     assert told == [0, 1, 1, 1, 2]
