@@ -13,7 +13,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import Histogram, disable_created_metrics
+from prometheus_client import Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy import text
@@ -91,7 +91,6 @@ class CrawlMetrics(Collector):
         self._labels = (crawl.session.name, str(crawl.session.row.worker_id))
         self._look_at = self._sum_at = self._query_at = float("-inf")  # the next times
         self._is_querying = False
-        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._lateness = Histogram(
             "crawlers_reactor_lateness_seconds",
             "How late a timer of 0.1 s fires: so long a computation kept the worker from its downloads.",
@@ -142,6 +141,8 @@ class CrawlMetrics(Collector):
             "crawlers_commit_seconds", "Durations of the writer's transactions: their number and sum.", labels=LABELS
         )
         durations.add_metric(self._labels, commits.number, commits.seconds)
+        (lateness,) = self._lateness.collect()
+        lateness.samples = [one for one in lateness.samples if not one.name.endswith("_created")]
         return [
             info,
             metric(
@@ -188,7 +189,7 @@ class CrawlMetrics(Collector):
                 {"": writer.submitted - writer.committed},
             ),
             metric("crawlers_last_commit_seconds", "Duration of the writer's last transaction.", {"": commits.last_s}),
-            *self._lateness.collect(),
+            lateness,
             durations,
         ]
 

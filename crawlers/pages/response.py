@@ -6,7 +6,7 @@ Of some 70 links of a page, 6 lead to new pages. The first link to each target c
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import BadUrl
@@ -19,7 +19,7 @@ from crawlers.urls.resolution import site_of, without_credentials
 from crawlers.urls.trap_watch import content_signature, may_be_endless
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from crawlers.urls.link_resolver import LinkResolver
     from crawlers.urls.resolution import Redirect
@@ -55,21 +55,19 @@ class WebResponse:
 class ResponseReader:
     """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *anchors* pages know the texts of their links to pages that were not read yet. Links to other sites in *scope*
-    are not external. *analysis* returns each page with the results of an analysis; it receives the page, its parsed
-    document, and the targets of its links by their raw text.
+    With *anchors*, the keys of the pages that were read, to which it adds, pages know the texts of their links to other
+    pages. Links to other sites in *scope* are not external. *analysis* returns each page with the results of an
+    analysis; it receives the page, its parsed document, and the targets of its links by their raw text.
 
-    Nothing that it returns keeps the tree of a page: the next one has its place in memory, and in the cache of the
-    processor.
+    Unless an analysis keeps the tree of a page, the next one takes its place in the cache of the processor.
     """
 
     resolver: LinkResolver
     tags: frozenset[str]
     types: frozenset[str]
-    anchors: bool = False
+    anchors: set[int] | None = None
     scope: Scope | None = None
     analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl]], Page] | None = None
-    _read: set[int] = field(default_factory=set, compare=False)  # with *anchors*, the keys of the pages that were read
 
     def read(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
         """Return the page, with its links sorted into internal, external and bad ones. Never raises."""
@@ -131,8 +129,8 @@ class ResponseReader:
             base = self.resolver.directory(response.url)[parsed.base]
             if isinstance(base, Target):  # otherwise the <base> is invalid, and ignored as in browsers
                 targets = self.resolver.directory(base.url, parsed.charset, here)
-        if self.anchors and isinstance(own[""], Target) and len(self._read) < MAX_READ:
-            self._read.add(own[""].key)
+        if self.anchors is not None and isinstance(own[""], Target) and len(self.anchors) < MAX_READ:
+            self.anchors.add(own[""].key)
         counts = Counter(parsed.hrefs)
         targets.add(counts)
         links = self._sorted_links(here, parsed, counts, targets)  # before the text, which takes scripts off the tree
@@ -183,15 +181,10 @@ class ResponseReader:
         return {
             "links": links,
             "cross_site_links": cross_site,
-            "anchors": self._anchors(parsed, first) if self.anchors else {},
+            "anchors": _anchors(parsed, first, self.anchors) if self.anchors is not None else {},
             "external": external,
             "bad": self._bad_links(parsed, bad, targets) if bad else (),
         }
-
-    def _anchors(self, parsed: ParsedPage, first: Mapping[int, str]) -> dict[int, str]:
-        """Return the texts of the *first* links to pages that may turn out to be broken, by the keys of these pages."""
-        hrefs = {key: href for key, href in first.items() if key not in self._read}
-        return dict(zip(hrefs, parsed.anchors(hrefs.values()), strict=True))
 
     def _bad_links(
         self, parsed: ParsedPage, counts: Mapping[str, int], targets: Mapping[str, Target | BadUrl]
@@ -202,9 +195,15 @@ class ResponseReader:
             assert isinstance(target, BadUrl)
             reason = target.reason
             is_broken = code_of(reason) is not Reason.OTHER_SCHEME  # others, such as mailto, are in no table
-            anchor = parsed.anchors([href])[0] if self.anchors and is_broken else None
+            anchor = parsed.anchors([href])[0] if self.anchors is not None and is_broken else None
             found.append(BadLink(without_credentials(href)[:2000], reason, count, anchor))
         return found
+
+
+def _anchors(parsed: ParsedPage, first: Mapping[int, str], read: Collection[int]) -> dict[int, str]:
+    """Return the texts of the *first* links to pages that may turn out to be broken, by the keys of these pages."""
+    hrefs = {key: href for key, href in first.items() if key not in read}
+    return dict(zip(hrefs, parsed.anchors(hrefs.values()), strict=True)) if hrefs else {}
 
 
 def _site(links: Mapping[str, Target | BadUrl], url: str) -> str:
