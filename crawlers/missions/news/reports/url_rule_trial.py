@@ -107,8 +107,8 @@ def decision(connection: Connection, url: str) -> Decision:
 def probability_of(connection: Connection, crawl_id: int, url: str) -> float | None:
     """Return the probability that *url*, an absolute one, is an article, by the rules and labels of its domain.
 
-    The crawl orders by it, but for labels beyond the first `MAX_LABELS`: 0 for archives. None if a rule of
-    people decides, or nothing is learnt.
+    The crawl orders by it, but for labels beyond the first `MAX_LABELS`: 0 for archives that no rule
+    fits. None if a rule of people decides, or nothing is learnt.
     """
     name, domain = site_of(url), rule_domain(site_of(url))
     found = decision(connection, url)

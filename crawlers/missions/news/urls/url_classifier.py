@@ -147,6 +147,11 @@ def is_archive(url: str) -> bool:
     return len(path) < _MAX_CHARS and _PATH.search(path, begin) is not None
 
 
+def _is_only_archive(matched: Collection[UrlRule], url: str) -> bool:
+    """Return whether *url* looks like an archive, and no rule says that it is an article."""
+    return weight_of(matched) <= 0.0 and is_archive(url)
+
+
 MISSED = 0.25  # weight of no rule, on a site with rules
 SUPPORT = 1.0  # the most log-odds that its URL adds to the evidence of a page
 LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of NEWS_RULES
@@ -181,7 +186,7 @@ class UrlClassifier:
         self._rules = RuleSet()
         self._applies = used != NO_RULES
         self._learns = used == LEARNT_RULES
-        self._weights = shipped_weights(OF_URLS) if self._learns else {}
+        self._weights = shipped_weights(OF_URLS) if self._learns else {"": 0.0}
         self._taught: dict[str, _Taught] = {}  # by domain
         self._untaught = self._new()
 
@@ -212,31 +217,37 @@ class UrlClassifier:
         That of a probable article has its probability; others wait in the order in which they were found.
         """
         matched = self._rules.matching(site, url)
-        weight = weight_of(matched)
-        if weight <= 0.0 and is_archive(url):
+        if _is_only_archive(matched, url):
             return QueueSlot(ARCHIVE, 0.0)
         if not self._learns or any(rule.is_of_people for rule in matched):
+            weight = weight_of(matched)
             return QueueSlot(FIT, weight) if weight > 0.0 else QueueSlot(OTHER, 0.0)
-        odds = self._odds(site, url, weight)
+        odds = self._odds(site, url, matched)
         # Sections, which lead to articles, are found before most pages; copies of articles look more like articles.
         return QueueSlot(FIT, probability_of(odds)) if odds >= 0.0 else QueueSlot(OTHER, 0.0)
 
     def probability(self, site: str, url: str) -> float:
         """Return the probability that *url* of *site* is an article, where rules are learnt and no person has any."""
-        return 0.0 if is_archive(url) else probability_of(self.odds(site, url))
+        matched = self._rules.matching(site, url)
+        return 0.0 if _is_only_archive(matched, url) else probability_of(self._odds(site, url, matched))
 
     def odds(self, site: str, url: str) -> float:
         """Return the log-odds that *url* of *site* is an article, where rules are learnt and no person has any."""
-        return self._odds(site, url, self._rules.weight(site, url))
+        return self._odds(site, url, self._rules.matching(site, url))
 
-    def _odds(self, site: str, url: str, weight: float) -> float:
+    def _odds(self, site: str, url: str, matched: Collection[UrlRule]) -> float:
         taught = self._taught_of(rule_domain(site))
         odds = taught.prior.odds(url[len(site) :])
-        return odds + taught.trust * log_odds(weight or MISSED) if self._rules.has_rules(site) else odds
+        if not self._rules.has_rules(site):
+            return odds
+        return odds + taught.trust * log_odds(weight_of(matched) if matched else MISSED)
 
     def support(self, site: str, url: str) -> float:
-        """Return the log-odds, from 0 to `SUPPORT`, that its URL adds to the evidence of the page at *url*."""
-        return 0.0 if not self._learns or is_archive(url) else max(0.0, min(SUPPORT, self.odds(site, url)))
+        """Return the log-odds, from 0 to `SUPPORT`, that its URL adds to the evidence of the page at *url*.
+
+        They are those of its slot: a URL that waits with archives or other pages adds nothing.
+        """
+        return max(0.0, min(SUPPORT, log_odds(self.slot(site, url).value)))
 
     def label(self, site: str, url: str, odds: float, changes: ChangeSet, now: float) -> bool:
         """Learn from the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored.

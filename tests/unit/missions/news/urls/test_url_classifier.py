@@ -201,6 +201,29 @@ def test_prior_supports_the_evidence_of_a_page_by_one_at_most():
     assert classifier().support(SITE, TITLE) == 0.0
 
 
+@pytest.mark.parametrize("origin", [HAND, LEARNT])
+@pytest.mark.parametrize("path", ["/mayor-wins-the-cup-123456.html", "/2024/05/01/mayor-wins-the-cup-1234567.html"])
+def test_url_that_a_rule_forbids_does_not_support_its_page(path, origin):
+    url = f"{SITE}/politics{path}"
+    book = classifier([UrlRule("/news/.+", 1.0, HAND)], "learnt")
+    assert book.support(SITE, url) == 1.0
+    book = classifier([UrlRule("/politics/.*", 0.0, origin), UrlRule("/news/.+", 1.0, HAND)], "learnt")
+    book.recall(StoredLabel(SITE, f"{SITE}/{n}/x/{n}/y.jsp", 3.0 - 6.0 * (n % 2), 1.0) for n in range(500))
+    assert book.support(SITE, url) == 0.0
+    assert book.slot(SITE, url).queue == OTHER
+
+
+def test_archive_that_a_rule_fits_has_a_probability_as_it_has_a_slot():
+    book = classifier([UrlRule("/news/page/.*", 0.9, LEARNT)], "learnt")
+    paths = (f"{SITE}/news/page/2", f"{SITE}/sport/page/2")
+    assert [book.slot(SITE, url).queue == ARCHIVE for url in paths] == [False, True]
+    assert [book.probability(SITE, url) == 0.0 for url in paths] == [False, True]
+
+
+def test_crawl_that_learns_nothing_has_even_odds():
+    assert classifier().odds(SITE, TITLE) == 0.0
+
+
 def test_pages_are_queued_anew_when_the_labels_have_doubled():
     book = classifier(used="learnt")
     fingerprints, anew = [book.fingerprint(SITE)], []
