@@ -35,6 +35,7 @@ Z = 1.28  # one-sided 90 %
 MAX_QUESTIONS = 12  # that lead to a rule
 QUESTION_BITS = 5.8  # description length: G = 8.0 (p < 0.005) in a G-test, because many questions are tried
 MAX_TEXT_LENGTH = 40  # longer ones are titles
+MIN_AGREED = 5  # URLs with one text at a position: story.php says nothing of comments.php
 MIN_SEEN = 2  # URLs that a question sets apart
 _NUMBERS = frozenset({"day", "year", "date8", "number", "date"})
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
@@ -171,6 +172,9 @@ def regex_of(shape: Shape, pattern: Pattern) -> str:
     for position, any_text in enumerate(anything):
         its = [(question, answer) for question, answer in pattern.answers if question.position == position]
         literal = next((question.value for question, answer in its if question.is_text and answer), None)
+        if literal is None and len(pattern.samples) >= MIN_AGREED:
+            texts = {sample.tokens[position].text for sample in pattern.samples}
+            literal = next(filter(_is_literal, texts), None) if len(texts) == 1 else None
         if literal is not None:
             wanted[position] = escaped(literal)
             continue

@@ -126,6 +126,14 @@ def test_expressions_are_valid_in_re2(urls, rng):
         check_expression(rule.regex)
 
 
+@pytest.mark.parametrize(
+    ("number", "regex"), [(5, r"/story\.php/?\?id=[0-9]{3,}"), (4, r"/[A-Za-z]+\.php/?\?id=[0-9]{3,}")]
+)
+def test_text_that_all_urls_share_is_part_of_the_rule(number, regex):
+    (rule,) = learn_patterns({f"/story.php?id={7000 + one}": True for one in range(number)})
+    assert rule.regex == regex
+
+
 def test_random_labels_give_hardly_any_rule():
     rng = random.Random(1)
     urls = labelled("section, slug", 100, 300, 0.0, rng)
