@@ -220,9 +220,9 @@ def calibration(labels: Sequence[Labelled]) -> list[str]:
             classifier.label(site, site + one.target, 3.0 if one.is_article else -3.0, ChangeSet(), float(now))
     lines = ["| probability | URLs | mean | articles |", "|---|--:|--:|--:|"]
     for fifth in range(5):
-        some = [one for one in found if min(4, int(5 * one[0])) == fifth]
-        mean, share = (sum(column) / len(some) for column in zip(*some, strict=True))
-        lines.append(f"| {fifth / 5:.1f} to {(fifth + 1) / 5:.1f} | {len(some):,} | {mean:.2f} | {share:.2f} |")
+        if some := [one for one in found if min(4, int(5 * one[0])) == fifth]:
+            mean, share = (sum(column) / len(some) for column in zip(*some, strict=True))
+            lines.append(f"| {fifth / 5:.1f} to {(fifth + 1) / 5:.1f} | {len(some):,} | {mean:.2f} | {share:.2f} |")
     return [*lines, f"Brier score {sum((p - is_article) ** 2 for p, is_article in found) / len(found):.3f}"]
 
 

@@ -14,7 +14,7 @@ from crawlers.inputs.program import program
 from crawlers.missions.news.feeds.sources_file import check_rule
 from crawlers.missions.news.reports.document_history import read_document
 from crawlers.missions.news.reports.document_list import Documents
-from crawlers.missions.news.reports.url_rule_trial import decision, probability_of, rules_at, trial
+from crawlers.missions.news.reports.url_rule_trial import decision, probability_at, rules_at, trial
 from crawlers.missions.news.urls.url_tokens import target_of_url
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters, wanted_sites
 from crawlers.reports.catalogue.report import TimeLimit
@@ -141,7 +141,7 @@ def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExp
         raise ConfigError(f"A URL has at most {MAX_URL_CHARS:,} characters here.")
     absolute = resolve(url if "://" in url else f"http://{url}", "").url
     is_matched = None if expressions is None else bool(expressions.matching(target_of_url(absolute)))
-    probability = probability_of(connection, crawl_id, absolute)
+    probability = probability_at(connection, crawl_id, absolute)
     return UrlTest(absolute, decision(connection, absolute), is_matched, probability)
 
 

@@ -104,7 +104,7 @@ def decision(connection: Connection, url: str) -> Decision:
     return Decision(rules, matching, matching[-1] if matching[-1].rule.weight == 0 else matching[0])
 
 
-def probability_of(connection: Connection, crawl_id: int, url: str) -> float | None:
+def probability_at(connection: Connection, crawl_id: int, url: str) -> float | None:
     """Return the probability that *url*, an absolute one, is an article, by the rules and labels of its domain.
 
     The crawl orders by it, but for labels beyond the first `MAX_LABELS`: 0 for archives that no rule
@@ -180,7 +180,7 @@ def queue_facts(connection: Connection, crawl_id: int, page_id: int, is_over: Ca
     if row is None or not (lines := waiting(connection, news_score, row)):
         return []
     if row.queue == FIT:
-        lines.append(said("an article with a probability of %(probability)s", probability=f"{row.value:.2f}"))
+        lines.append(said("an article with a confidence of %(confidence)s", confidence=f"{row.value:.2f}"))
     if row.queue in _NEWS_QUEUES:
         lines.append(said("in the queue of %(kind)s", kind=_NEWS_QUEUES[row.queue]))
     return lines

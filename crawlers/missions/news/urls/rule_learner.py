@@ -47,6 +47,7 @@ class RuleLearner:
 
     def __init__(self) -> None:
         self._labels: dict[str, bool] = {}  # by path and query, the oldest first
+        self._articles = 0  # of them
         self.seen = 0  # URLs ever labelled
         self._due_at = FIRST_AT
 
@@ -55,13 +56,15 @@ class RuleLearner:
 
         Returns whether it makes rules due.
         """
-        self.seen += self._labels.pop(target, None) is None
+        before = self._labels.pop(target, None)
+        self.seen += before is None
         self._labels[target] = is_article
-        articles = sum(self._labels.values())
-        others = len(self._labels) - articles
-        if articles + others > MAX_LABELS:
-            del self._labels[next(target for target, one in self._labels.items() if one == (articles > others))]
-        if self.seen < self._due_at or min(articles, others) < MIN_KIND:
+        self._articles += is_article - (before is True)
+        if len(self._labels) > MAX_LABELS:
+            is_dropped = 2 * self._articles > len(self._labels)
+            del self._labels[next(target for target, one in self._labels.items() if one == is_dropped)]
+            self._articles -= is_dropped
+        if self.seen < self._due_at or min(self._articles, len(self._labels) - self._articles) < MIN_KIND:
             return False
         while self._due_at <= self.seen:
             self._due_at *= 2

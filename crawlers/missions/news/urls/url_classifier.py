@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.items import OTHER
 from crawlers.missions.news.article.article_evidence import label
 from crawlers.missions.news.plan.news_scores import ARCHIVE, FIT, QueueSlot
-from crawlers.missions.news.urls.rule_learner import FIRST_AT, RuleLearner
+from crawlers.missions.news.urls.rule_learner import FIRST_AT, MAX_LABELS, RuleLearner
 from crawlers.missions.news.urls.stored_rules import LearntRulesRow
 from crawlers.missions.news.urls.url_prior import OF_URLS, UrlPrior, log_odds, probability_of
 from crawlers.missions.news.urls.url_tokens import target_of_url
@@ -170,8 +170,11 @@ class _Taught(NamedTuple):
 
     @property
     def trust(self) -> float:
-        """What the log-odds of the rules count: 0.5 at first, and 0.5 more whenever the labels have doubled."""
-        return max(1, self.generation - FIRST_AT.bit_length() + 1) / 2
+        """What the log-odds of the rules count: 0.5 at first, 0.5 more at 32, 64, … labels, and 3.0 from 512 on.
+
+        They are learnt from `MAX_LABELS` labels at most: later ones replace others, and make the rules no surer.
+        """
+        return max(1, min(self.rules.seen, MAX_LABELS).bit_length() - FIRST_AT.bit_length() + 1) / 2
 
 
 class UrlClassifier:

@@ -36,7 +36,7 @@ MAX_QUESTIONS = 12  # that lead to a rule
 QUESTION_BITS = 5.8  # description length: G = 8.0 (p < 0.005) in a G-test, because many questions are tried
 MAX_TEXT_LENGTH = 40  # longer ones are titles
 MIN_AGREED = 5  # URLs with one text at a position: story.php says nothing of comments.php
-MIN_SEEN = 2  # URLs that a question sets apart
+MIN_SEEN = 2  # URLs for which the answer to a question is yes
 _NUMBERS = frozenset({"day", "year", "date8", "number", "date"})
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 _PLAIN = "[^/?&=._-]"  # a character of a word in a title; includes %D0%BF
 _PIECE = "[^/?&=.]"  # a character of a title
+_LETTER = "[^/?&=.0-9_-]"  # that no date has
 
 KINDS = {
     "empty": "",
@@ -23,7 +24,7 @@ KINDS = {
     "alnum": "(?:[0-9]+[A-Za-z]|[A-Za-z]+[0-9])[A-Za-z0-9]*",
     "odd": f"[A-Za-z0-9]*[^/?&=._A-Za-z0-9-]{_PLAIN}*",  # a word of another alphabet, or with special characters
     "date": "[0-9]+[-_][0-9_-]*",  # 2024-05-01
-    "idslug": f"(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}})",
+    "idslug": f"(?:[0-9]{{4,}}[-_][0-9_-]*{_LETTER}{_PIECE}*|[0-9_-]*{_LETTER}{_PIECE}*[-_][0-9]{{4,}})",
     "pair": f"{_PLAIN}*[-_]{_PLAIN}*",  # two words: a section, or a title
     "slug": f"{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*",
 }
@@ -32,7 +33,6 @@ OTHER = "other"  # all other texts
 # Kinds of which the expressions match texts of earlier kinds, too.
 HIDES = {
     "number": frozenset({"year", "date8"}),
-    "idslug": frozenset({"date"}),
     "pair": frozenset({"date", "idslug"}),
     "slug": frozenset({"date", "idslug"}),
 }

@@ -3,9 +3,9 @@
 import pytest
 
 from crawlers.items import State
-from crawlers.missions.news.reports.url_rule_trial import SAMPLE, decision, probability_of, trial
+from crawlers.missions.news.reports.url_rule_trial import SAMPLE, decision, probability_at, trial
 from crawlers.missions.news.stored.news_tables import PageLabelRow
-from crawlers.missions.news.urls.rule_learner import LEARNT, UrlRule
+from crawlers.missions.news.urls.rule_learner import LEARNT, MAX_LABELS, UrlRule
 from crawlers.missions.news.urls.stored_rules import add_rule, replace_rules
 from crawlers.store.schema.tables import SettingRow
 from crawlers.urls.url_expressions import UrlExpressions
@@ -79,7 +79,7 @@ def learning(news):
 
 
 def probability(news, url=f"{SITE}/kx/storm"):
-    return read(probability_of, news.database, news.id, url)
+    return read(probability_at, news.database, news.id, url)
 
 
 def teach(news, odds, *paths, site=SITE):
@@ -94,7 +94,7 @@ KNOWN = ("/kx/fire", "/kx/cup", "/kx/train", "/kx/mayor")
 def test_probability_knows_the_labels_of_the_domain_after_any_number_of_uncertain_ones(learning):
     before = probability(learning)
     assert 0.0 < before < 0.4
-    teach(learning, 1.0, *(f"/u/{number}" for number in range(64)))
+    teach(learning, 1.0, *(f"/u/{number}" for number in range(MAX_LABELS)))
     assert probability(learning) == before
     teach(learning, 3.0, *KNOWN)
     of_site = probability(learning)

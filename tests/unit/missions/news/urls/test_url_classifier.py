@@ -244,6 +244,14 @@ def test_learnt_rules_count_more_the_more_labels_there_are():
     assert queues == [[FIT, FIT], [FIT, OTHER]]
 
 
+def test_trust_in_learnt_rules_rises_with_their_labels_and_is_bounded():
+    taught, rises = classifier(used="learnt")._new(), {}
+    for number in range(1, 3_000):
+        taught.rules.label(f"/{number}", number % 2 == 0)
+        rises.setdefault(taught.trust, number)
+    assert rises == {0.5: 1, 1.0: 32, 1.5: 64, 2.0: 128, 2.5: 256, 3.0: 512}
+
+
 def test_pages_that_are_probably_no_articles_wait_in_the_order_in_which_they_were_found():
     book = classifier(used="learnt")
     assert {book.slot(SITE, SITE + path) for path in ("/about", "/tag/storm")} == {QueueSlot(OTHER, 0.0)}

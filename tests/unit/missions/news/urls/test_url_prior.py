@@ -5,6 +5,7 @@ import random
 import pytest
 
 from bench.news.url_rules import COMMON, UNSEEN, drawn
+from crawlers.missions.news.urls import url_prior as module
 from crawlers.missions.news.urls.url_prior import MAX_CHARS, OF_URLS, UrlPrior, features_of
 from crawlers.ranking.link_features import shipped_weights
 
@@ -62,6 +63,15 @@ def test_features_are_bounded():
     assert len(features_of("/" + "a/" * 10_000)) < 60
     assert len(features_of("/?" + "&".join(f"p{n}=1" for n in range(1000)))) < 60
     assert features_of("/" + "a" * MAX_CHARS) == features_of("/" + "a" * MAX_CHARS * 2)
+
+
+def test_features_that_are_learnt_are_bounded(monkeypatch):
+    monkeypatch.setattr(module, "MAX_OWN", 50)
+    prior = shipped()
+    for number in range(100):
+        prior.label("/" + "/".join(f"{'abcdefghij'[number % 10]}{'klmnopqrst'[n]}" for n in range(8)), number % 2 == 0)
+    assert len(prior._own) == 50
+    assert prior.probability("/ak/al/am/an/ao/ap/aq/ar") > 0.5 > prior.probability("/bk/bl/bm/bn/bo/bp/bq/br")
 
 
 def test_words_for_kinds_of_pages_are_known_in_many_languages():
