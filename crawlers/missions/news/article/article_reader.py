@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from functools import cache, cached_property, partial
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -35,7 +36,7 @@ from crawlers.sites.date_notations import languages_of
 from crawlers.urls.resolution import join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from lxml.html import HtmlElement
 
@@ -64,21 +65,22 @@ def _identifier() -> LanguageIdentifier:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-_SEPARATOR = re.compile(r"\s+[-–—·•»«›‹/|]+\s+|\s*[|_]+\s*|:\s+")
+_SEPARATOR = re.compile(r"\s+[-–—·•»«›‹/|>~]+\s+|\s*[|_]+\s*|\s*:{1,3}\s+")
 _SURE_LABEL = 5  # letters of a label that may begin a name: "example.org" is "Example Weekly"
 _MAX_NAME = 4  # words
 _MIN_SHARE = 0.3  # of the title of the window that a heading with its beginning has: a shorter one is a rubric
+_MAX_HEADINGS = 20  # of a kind, that are read
 _BEGINNING = 0.5  # of a vote
 
 
 def headline(
     declared: str,
-    visible: Sequence[str],
+    visible: Iterable[str],
     shared: str,
     window: str,
     names: Iterable[str],
     url: str,
-    lesser: Sequence[str] = (),
+    lesser: Iterable[str] = (),
 ) -> str:
     """Return the title of the article from several places on the page; empty if all are empty.
 
@@ -98,8 +100,9 @@ def headline(
         letters = letters_of(title)
         return whole.startswith(letters) and len(letters) > _MIN_SHARE * len(whole)
 
-    shown = [cut for title in visible if (cut := _without_site(title, sites))]
-    shown += [cut for title in lesser if begins(cut := _without_site(title, sites)) and cut not in shown]
+    cut = partial(_without_site, sites=sites)
+    first, second = (map(cut, islice(titles, _MAX_HEADINGS)) for titles in (visible, lesser))
+    shown = {title: letters_of(title) for title in (*filter(None, first), *filter(begins, second))}
     # A single h1 is the title that readers see; several may include the site's name or sidebars.
     candidates = [*shown, declared, shared] if len(shown) == 1 else [declared, shared, *shown]
     candidates = [title for title in candidates if title]
@@ -108,7 +111,7 @@ def headline(
 
     def votes(title: str) -> float:
         letters = letters_of(title)
-        is_shown = any(letters_of(one).endswith(letters) for one in shown)  # a kicker may stand before it
+        is_shown = any(one.endswith(letters) for one in shown.values())  # a kicker may stand before it
         # Templates usually use one text for the window and social networks, so the two count as one vote.
         elsewhere = 1 if letters in (letters_of(shared), whole) else _BEGINNING * begins(title)
         return (letters == letters_of(declared)) + is_shown + elsewhere
@@ -120,12 +123,13 @@ def headline(
 
 def _site_names(names: Iterable[str], url: str) -> set[str]:
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    return {letters for name in (*names, host, *host.split(".")) if len(letters := letters_of(name)) > 1}
+    labels = re.findall(r"[^.]{3,}", host)  # shorter ones are top-level domains such as .tv and .ai
+    return {letters for name in (*names, host, *labels) if len(letters := letters_of(name)) > 1}
 
 
 def _without_site(title: str, sites: set[str]) -> str:
     """Return *title* without the name of one of *sites* (letters only) at its end; empty if nothing else remains."""
-    title = " ".join(title.split())
+    title = " ".join(title[: 4 * MAX_TITLE].split())
     ends = (between for between in _SEPARATOR.finditer(title) if _is_site(title[between.end() :], sites))
     if (end := next(ends, None)) is not None:
         title = title[: end.start()]
@@ -235,7 +239,7 @@ class _Page:
         if self._rule.title:
             return " ".join(self._rule.title.split())
         window = next((node.text_content() for node in self._tree.iter("title")), "")
-        visible, lesser = ([node.text_content() for node in self._tree.iter(tag)] for tag in ("h1", "h2"))
+        visible, lesser = ((node.text_content() for node in self._tree.iter(tag)) for tag in ("h1", "h2"))
         return headline(self._json.title, visible, self._meta.title, window, self._site_names, self._url, lesser)
 
     def _published(self) -> tuple[float, str] | None:

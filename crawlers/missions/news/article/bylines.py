@@ -46,6 +46,10 @@ BEFORE = re.compile(
     re.I,
 )
 _OFFICE = re.compile(r"\b(?:editor|correspondent|reporter|writer|staff|desk|newsroom|redaktion|admin)s?\b|\d", re.I)
+# What stands beside an office; beside other words, Staff, Writer and Desk are names of persons.
+_DEPARTMENTS = frozenset(
+    "business chief city editorial foreign national news online our own political politics sports the web".split()  # noqa: SIM905
+)
 
 
 MAX_ELEMENTS = 20_000  # of a page, that are looked at
@@ -178,7 +182,11 @@ _MAX_NAME = 80  # letters; longer ones are sentences
 _MAX_LINE = 2_000  # letters that are read: twenty names are shorter
 
 _TAG = re.compile(r"<[^>]*>")
-_NO_NAME = re.compile(r"\S*@\S*|https?://\S*", re.I)
+_TAIL = re.compile(
+    r"(?<=\S)\s(?:(?:for|of|in|from|at|[Ss]pecial to)(?:\s(?:the\s)?[^\W\d_a-z]\S*)+|(?i:staff (?:writer|reporter)"
+    r"|(?:chief )?(?:correspondent|reporter|contributor)))\Z"
+)
+_NO_NAME = re.compile(r"\S*@\S*|https?://\S*|www\.\S*\s|\swww\.\S*", re.I)
 _AND = r"(?:and|und|et|og|och|en|&|и|та|і|ja|ve|dan|και|és|și|và|และ|y|و)\s+"
 _BETWEEN = re.compile(rf"\s*[;|/／,、，،•·\n(（\[【]\s*(?:{_AND})?|\s+[–—-]\s+|\s+{_AND}", re.I)
 _EDGES = " \t,:;-–—|/•·*\"'()[]（）【】\u00a0"
@@ -204,8 +212,9 @@ def authors(
     host = letters_of((urlsplit(url).hostname or "").removeprefix("www."))
 
     def is_nobody(name: str) -> bool:
-        letters = letters_of(name)
-        return letters in sites or host.startswith(letters) or _OFFICE.search(name) is not None
+        rest = _OFFICE.sub("", name)
+        is_site = any(one in sites or host.startswith(one) for one in map(letters_of, (name, rest)))
+        return is_site or (rest != name and not (looks_like_name(name) and set(rest.lower().split()) - _DEPARTMENTS))
 
     anybody: tuple[str, ...] = ()
     for declared in sources:
@@ -231,6 +240,7 @@ def _names(declared: Iterable[str]) -> list[str]:
         text = _NO_NAME.sub(" ", _TAG.sub(" ", unescape(line[:_MAX_LINE])))
         for part in _BETWEEN.split(" ".join(text.split())):
             name = BEFORE.sub("", part.strip(_EDGES)).strip(_EDGES)
+            name = person if looks_like_name(person := _TAIL.sub("", name)) else name
             letters = letters_of(name)
             # What stands behind a name is often what the person does, and where.
             is_role = not first and (_OFFICE.search(part) or not looks_like_name(name))

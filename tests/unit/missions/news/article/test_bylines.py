@@ -53,6 +53,7 @@ def test_names_in_all_scripts(name):
         ("Reuters", ("Reuters",)),
         ('<a href="/p">Jane Doe</a>', ("Jane Doe",)),
         ("Jane Doe jane@post.test", ("Jane Doe",)),
+        ("www.jane.com Jane Doe", ("Jane Doe",)),
         ("Иван Петров, корреспондент", ("Иван Петров",)),
         ("Ursula von der Leyen", ("Ursula von der Leyen",)),
         ("Oleh Hontscharenko", ("Oleh Hontscharenko",)),
@@ -68,7 +69,7 @@ SHOWN = ["Analysis by Jane Doe, Political Editor", "Bo Ek"]
 
 @pytest.mark.parametrize(
     "said",
-    ["Staff Writer", "The Post", "post.test", "Post", "The Post, London"],
+    ["Staff Writer", "News Desk", "Post Staff", "The Post", "post.test", "Post", "The Post, London"],
 )
 def test_the_staff_or_the_site_does_not_end_the_search_for_a_person(said):
     url = "https://www.post.test/1"
@@ -86,3 +87,24 @@ def test_name_of_an_account_does_not_end_the_search_for_a_person(account):
 def test_shown_byline_must_look_like_names():
     assert authors([], [], shown=["By the sea it rained all day", "More from our authors", "By Bo Ek"]) == ("Bo Ek",)
     assert authors([["Ann Lee"]], [], shown=SHOWN) == ("Ann Lee",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Jane Doe for The Guardian",
+        "Jane Doe of The Associated Press",
+        "Jane Doe in Paris",
+        "Jane Doe staff writer",
+        "Jane Doe Chief Correspondent",
+        "Jane Doe special to The Post",
+    ],
+)
+def test_what_follows_a_name_is_no_part_of_it(line):
+    assert authors([[line]], []) == ("Jane Doe",)
+    assert authors([], [], shown=[f"By {line}"]) == ("Jane Doe",)
+
+
+@pytest.mark.parametrize("name", ["Ian Staff", "Ann Writer", "Bo Desk"])
+def test_persons_may_be_called_like_offices(name):
+    assert authors([[name], ["Ann Lee"]], []) == (name,)

@@ -19,6 +19,9 @@ URL = "https://www.example-post.test/a"
         ("A storm in May – The Daily – All the News", ["The Daily – All the News"]),
         ("A storm in May: example-post.test", []),
         ("A storm in May_Daily", ["Daily"]),
+        ("A storm in May :: Daily", ["Daily"]),
+        ("A storm in May > Daily", ["Daily"]),
+        ("A storm in May ~ Daily", ["Daily"]),
         ("  A  storm in\nMay ", []),
     ],
 )
@@ -36,3 +39,13 @@ def test_heading_that_begins_the_title_of_the_window_is_preferred():
     assert headline("", ["All about the weather", "A storm in May"], "", window, [], URL) == "A storm in May"
     assert headline("", ["Welcome"], "", window, [], URL, lesser=["Topics", "A storm in May"]) == "A storm in May"
     assert headline("", ["Welcome"], "", window, [], URL, lesser=["A"]) == "Welcome"
+
+
+def test_top_level_domain_is_no_name_of_the_site():
+    assert headline("A storm on TV: AI", [], "", "", [], "https://post.ai/1") == "A storm on TV: AI"
+
+
+def test_few_headings_of_a_page_are_read():
+    headings, lesser = (iter([f"{name} {number}" for number in range(1_000)]) for name in ("Storm", "Sea"))
+    assert headline("", headings, "", "Storm 3", [], URL, lesser) == "Storm 3"
+    assert len(list(headings)) > 900 < len(list(lesser))
