@@ -39,6 +39,7 @@ class _Matcher(NamedTuple):
 
     expressions: UrlExpressions
     rules: list[UrlRule]
+    has_learnt: bool  # whether some of them were learnt, so that a URL which matches none is less probably an article
 
 
 @lru_cache(maxsize=MAX_SITES)  # sites that are built with the same software share their rules
@@ -78,6 +79,10 @@ class RuleSet:
         """Return whether rules apply to *site*, scheme://host[:port]."""
         return self._matcher(site) is not None
 
+    def has_learnt(self, site: str) -> bool:
+        """Return whether learnt rules apply to *site*."""
+        return (matcher := self._matcher(site)) is not None and matcher.has_learnt
+
     def weight(self, site: str, url: str) -> float:
         """Return the weight of the rules that *url* of *site* matches, see `weight_of` and `matching`."""
         return weight_of(self.matching(site, url))
@@ -100,7 +105,9 @@ class RuleSet:
             if len(self._of_site) >= MAX_SITES:
                 self._of_site.clear()
             rules = self.rules_of(rule_domain(site))
-            self._of_site[site] = _Matcher(_compiled(tuple(rule.regex for rule in rules)), rules) if rules else None
+            has_learnt = not all(rule.is_of_people for rule in rules)
+            expressions = _compiled(tuple(rule.regex for rule in rules))
+            self._of_site[site] = _Matcher(expressions, rules, has_learnt) if rules else None
         return self._of_site[site]
 
 
@@ -152,7 +159,7 @@ def _is_only_archive(matched: Collection[UrlRule], url: str) -> bool:
     return weight_of(matched) <= 0.0 and is_archive(url)
 
 
-MISSED = 0.25  # weight of no rule, on a site with rules
+MISSED = 0.25  # weight of no rule, on a site with learnt rules
 SUPPORT = 1.0  # the most log-odds that its URL adds to the evidence of a page
 LEARNT_RULES, MANUAL_RULES, NO_RULES = "learnt", "manual", "none"  # values of NEWS_RULES
 
@@ -181,8 +188,8 @@ class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
     *used* is one of the values of NEWS_RULES: which rules count. If rules are learnt, the log-odds that a URL is an
-    article are those of the prior; on sites with rules, those of the weight of the rule that it matches are added, the
-    more the more labels there were. Rules of people stand above both.
+    article are those of the prior; on sites with learnt rules, those of the weight of the rule that it matches are
+    added, the more the more labels there were. Rules of people stand above both.
     """
 
     def __init__(self, used: str) -> None:
@@ -241,7 +248,7 @@ class UrlClassifier:
     def _odds(self, site: str, url: str, matched: Collection[UrlRule]) -> float:
         taught = self._taught_of(rule_domain(site))
         odds = taught.prior.odds(url[len(site) :])
-        if not self._rules.has_rules(site):
+        if not self._rules.has_learnt(site):
             return odds
         return odds + taught.trust * log_odds(weight_of(matched) if matched else MISSED)
 
@@ -301,6 +308,6 @@ class UrlClassifier:
     def fingerprint(self, site: str) -> str:
         """Return a hash that changes whenever `slot` may change for a URL of *site*."""
         domain = rule_domain(site)
-        rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(domain))
+        rules = sorted((rule.regex, rule.weight, rule.is_of_people) for rule in self._rules.rules_of(domain))
         known = (self._learns, rules, self._taught_of(domain).generation)
         return blake2b(repr(known).encode(), digest_size=8).hexdigest()

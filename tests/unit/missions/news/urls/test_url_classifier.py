@@ -220,6 +220,16 @@ def test_archive_that_a_rule_fits_has_a_probability_as_it_has_a_slot():
     assert [book.probability(SITE, url) == 0.0 for url in paths] == [False, True]
 
 
+def test_rule_of_a_person_says_nothing_of_urls_that_it_does_not_match():
+    without, with_one = (classifier(its, "learnt").odds(SITE, TITLE) for its in ((), [("/video/.*", 0.0)]))
+    assert with_one == without > 0.0
+
+
+def test_fingerprint_tells_who_made_a_rule():
+    prints = {classifier([UrlRule("/x/.*", 0.0, origin)], "learnt").fingerprint(SITE) for origin in (HAND, LEARNT)}
+    assert len(prints) == 2
+
+
 def test_crawl_that_learns_nothing_has_even_odds():
     assert classifier().odds(SITE, TITLE) == 0.0
 
