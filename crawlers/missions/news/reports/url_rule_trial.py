@@ -83,8 +83,9 @@ class Trial(NamedTuple):
 
     @property
     def is_good(self) -> bool | None:
-        """Whether the rule should be kept; False: forbid what it matches; None: nothing that it matches was read."""
-        return None if self.precision is None else self.precision >= 0.5
+        """Whether to keep the rule; False: forbid what it matches; None: most of that was not read."""
+        is_mostly_read = 2 * (self.matched.documents + self.matched.others) > self.matched.number
+        return self.precision >= 0.5 if self.precision is not None and is_mostly_read else None
 
 
 def rules_at(connection: Connection, site: str) -> list[StoredRule]:

@@ -60,6 +60,16 @@ def test_precision_and_recall_are_those_of_pages_that_were_read(news):
     assert dict(found.matched.first)[f"{SITE}/news/waits"] is None
 
 
+def test_nothing_is_said_of_a_rule_while_most_of_what_it_matches_was_not_read(news):
+    news.document("/news/read", 1.0)
+    assert tried(news, "/news/.*").is_good
+    news.page("/news/waits", 1.0, state=State.WAITING)
+    assert tried(news, "/news/.*").is_good is None
+    news.page("/news/none", 1.0)
+    news.page("/news/neither", 1.0)
+    assert tried(news, "/news/.*").is_good is False
+
+
 def test_samples_and_trials_are_bounded(news):
     for number in range(SAMPLE + 5):
         news.page(f"/{number}", 1.0)
