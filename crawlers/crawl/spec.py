@@ -28,7 +28,7 @@ def response_reader(settings: SettingValues, addresses: SiteAddresses, scope: Sc
         LinkResolver(normalization(settings), addresses=addresses, across_sites=scope is not None),
         link_tags(settings),
         frozenset(settings.getlist("HTML_TYPES")),
-        anchors=set() if BROKEN_LINKS in settings.getlist("RESULT_TABLES") else None,
+        read_pages=set() if BROKEN_LINKS in settings.getlist("RESULT_TABLES") else None,
         scope=scope,
     )
 

@@ -90,7 +90,7 @@ class DirectPages:
         return len(listeners) == self._listeners and signals.item_scraped not in heard_signals(self._crawler)
 
     def read(self, request: Request, outcome: Response | Failure) -> Recording:
-        """Return what records what became of *request*."""
+        """Read the outcome of *request*; return the step that records it."""
         outcome.request = request  # type: ignore[union-attr] # of failures, as in Scrapy
         if isinstance(outcome, Failure):
             return partial(self._failed, outcome)

@@ -55,8 +55,8 @@ class WebResponse:
 class ResponseReader:
     """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *anchors*, the keys of the pages that were read, to which it adds, pages know the texts of their links to other
-    pages. Links to other sites in *scope* are not external. *analysis* returns each page with the results of an
+    With *read_pages*, the keys of the pages that were read, to which it adds, pages know the texts of their links to
+    other pages. Links to other sites in *scope* are not external. *analysis* returns each page with the results of an
     analysis; it receives the page, its parsed document, and the targets of its links by their raw text.
 
     Unless an analysis keeps the tree of a page, the next one takes its place in the cache of the processor.
@@ -65,7 +65,7 @@ class ResponseReader:
     resolver: LinkResolver
     tags: frozenset[str]
     types: frozenset[str]
-    anchors: set[int] | None = None
+    read_pages: set[int] | None = None
     scope: Scope | None = None
     analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl]], Page] | None = None
 
@@ -129,8 +129,8 @@ class ResponseReader:
             base = self.resolver.directory(response.url)[parsed.base]
             if isinstance(base, Target):  # otherwise the <base> is invalid, and ignored as in browsers
                 targets = self.resolver.directory(base.url, parsed.charset, here)
-        if self.anchors is not None and isinstance(own[""], Target) and len(self.anchors) < MAX_READ:
-            self.anchors.add(own[""].key)
+        if self.read_pages is not None and isinstance(own[""], Target) and len(self.read_pages) < MAX_READ:
+            self.read_pages.add(own[""].key)
         counts = Counter(parsed.hrefs)
         targets.add(counts)
         links = self._sorted_links(here, parsed, counts, targets)  # before the text, which takes scripts off the tree
@@ -181,7 +181,7 @@ class ResponseReader:
         return {
             "links": links,
             "cross_site_links": cross_site,
-            "anchors": _anchors(parsed, first, self.anchors) if self.anchors is not None else {},
+            "anchors": {} if self.read_pages is None else _anchors(parsed, first, self.read_pages),
             "external": external,
             "bad": self._bad_links(parsed, bad, targets) if bad else (),
         }
@@ -195,7 +195,7 @@ class ResponseReader:
             assert isinstance(target, BadUrl)
             reason = target.reason
             is_broken = code_of(reason) is not Reason.OTHER_SCHEME  # others, such as mailto, are in no table
-            anchor = parsed.anchors([href])[0] if self.anchors is not None and is_broken else None
+            anchor = parsed.anchors([href])[0] if self.read_pages is not None and is_broken else None
             found.append(BadLink(without_credentials(href)[:2000], reason, count, anchor))
         return found
 

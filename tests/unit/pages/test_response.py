@@ -24,7 +24,7 @@ def read(
     body="", *, url=HERE, now=0.0, status=200, content_type=HTML, scope=None, anchors=False, location=None, **more
 ):
     data = body.encode() if isinstance(body, str) else body
-    reader = ResponseReader(LinkResolver(), TAGS, TYPES, scope=scope, anchors=set() if anchors else None)
+    reader = ResponseReader(LinkResolver(), TAGS, TYPES, scope=scope, read_pages=set() if anchors else None)
     redirect = redirect_of(url, status, None if location is None else location.encode(), Normalization())
     return reader.read(WebResponse(url, status, data, content_type, redirect, **more), 7, 3, now)
 
@@ -39,7 +39,7 @@ def test_texts_of_links_are_those_of_the_first_link_to_each_page():
 
 
 def test_texts_of_links_to_pages_that_were_read_are_not_needed():
-    reader = ResponseReader(LinkResolver(), TAGS, TYPES, anchors=set())
+    reader = ResponseReader(LinkResolver(), TAGS, TYPES, read_pages=set())
     body = b"<a href=/>home</a><a href=/a>a</a><a href=/b>b</a>"
     texts = [
         [*reader.read(WebResponse(f"{SITE}{path}", 200, body, HTML), 7, 3, 0.0).anchors.values()]

@@ -141,8 +141,8 @@ def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExp
         raise ConfigError(f"A URL has at most {MAX_URL_CHARS:,} characters here.")
     absolute = resolve(url if "://" in url else f"http://{url}", "").url
     is_matched = None if expressions is None else bool(expressions.matching(target_of_url(absolute)))
-    probability = probability_at(connection, crawl_id, absolute)
-    return UrlTest(absolute, decision(connection, absolute), is_matched, probability)
+    found = decision(connection, absolute)
+    return UrlTest(absolute, found, is_matched, probability_at(connection, crawl_id, absolute, found))
 
 
 ROUTES = [

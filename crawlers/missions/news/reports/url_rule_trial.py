@@ -105,14 +105,13 @@ def decision(connection: Connection, url: str) -> Decision:
     return Decision(rules, matching, matching[-1] if matching[-1].rule.weight == 0 else matching[0])
 
 
-def probability_at(connection: Connection, crawl_id: int, url: str) -> float | None:
-    """Return the probability that *url*, an absolute one, is an article, by the rules and labels of its domain.
+def probability_at(connection: Connection, crawl_id: int, url: str, found: Decision) -> float | None:
+    """Return the probability that *url*, an absolute one, is an article, by the rules *found* for it and the labels.
 
     The crawl orders by it, but for labels beyond the first `MAX_LABELS`: 0 for archives that no rule
     fits. None if a rule of people decides, or nothing is learnt.
     """
     name, domain = site_of(url), rule_domain(site_of(url))
-    found = decision(connection, url)
     is_decided = any(stored.rule.is_of_people for stored in found.matching)
     if is_decided or recorded(connection, crawl_id, "NEWS_RULES") != {"NEWS_RULES": LEARNT_RULES}:
         return None

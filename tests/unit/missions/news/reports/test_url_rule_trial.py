@@ -89,7 +89,7 @@ def learning(news):
 
 
 def probability(news, url=f"{SITE}/kx/storm"):
-    return read(probability_at, news.database, news.id, url)
+    return read(lambda connection: probability_at(connection, news.id, url, decision(connection, url)), news.database)
 
 
 def teach(news, odds, *paths, site=SITE):
